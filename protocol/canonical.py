@@ -1,0 +1,287 @@
+"""The one encoder: a strict subset of msgpack in which every value has exactly one encoding.
+
+A value is an unsigned integer below 2**53, a boolean, a byte string, a UTF-8 string, or a list of values.
+There are no maps, floats, negative numbers, nil or extensions, and every header is the shortest that holds
+its number.  So the bytes that were signed are the only bytes that mean what they say: re-encoding what was
+decoded gives the same bytes, and an entry cannot acquire a second identity.
+
+What arrives is hostile.  The decoder checks each header against what is left of the data, the depth, the
+number of nodes and the size BEFORE it builds anything, so a header that claims four thousand million items
+costs nothing.  It refuses what :func:`encode` would not have written, with the path of the field at fault.
+
+======================  =====================================================
+value                   encoding (msgpack)
+======================  =====================================================
+0..127                  positive fixint
+..2**8-1, 2**16-1, ...  uint 8, uint 16, uint 32, uint 64 (below 2**53)
+false, true             0xc2, 0xc3
+text                    fixstr, str 8, str 16, str 32
+bytes                   bin 8, bin 16, bin 32
+list                    fixarray, array 16, array 32
+======================  =====================================================
+
+The functions at the end (:func:`array`, :func:`integer` and so on) hold a decoded value to its shape; they
+raise :class:`~protocol.errors.EncodingError` too, because a body of the wrong shape is one we would not have
+written either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from protocol.errors import EncodingError, LocalProtocolError
+
+Value: TypeAlias = "int | bool | bytes | str | Sequence[Value]"
+
+INTEGER_LIMIT: Final = 1 << 53
+"""Integers are below this, so that every language reads them exactly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a decoder is willing to build.
+
+    ``max_depth`` counts nested lists (a bare number has depth 0), ``max_nodes`` every value, lists included.
+    """
+
+    max_bytes: int = 1 << 20
+    max_depth: int = 8
+    max_nodes: int = 1 << 16
+
+
+DEFAULT_LIMITS: Final = Limits()
+
+
+def encode(value: Value) -> bytes:
+    """The one encoding of ``value``.  Raises LocalProtocolError for a value that has none."""
+    out = bytearray()
+    _write(out, value)
+    return bytes(out)
+
+
+def decode(data: bytes, *, limits: Limits = DEFAULT_LIMITS, field: str = "") -> Any:
+    """The value that ``data`` is the encoding of; lists come back as lists.
+
+    ``field`` names the root in errors.  Raises EncodingError for anything that :func:`encode` would not have
+    written, or that exceeds ``limits``.
+    """
+    if len(data) > limits.max_bytes:
+        raise EncodingError(f"{len(data)} bytes exceed the limit of {limits.max_bytes}", field=field)
+    reader = _Reader(data, limits)
+    value = reader.read((), field)
+    if reader.at != len(data):
+        raise EncodingError(f"{len(data) - reader.at} trailing bytes", field=field)
+    return value
+
+
+# --- writing -------------------------------------------------------------------------------------------
+
+
+def _write(out: bytearray, value: Value) -> None:
+    # bool before int: True is an int to Python and must never become a 1.
+    if value is False:
+        out.append(0xC2)
+    elif value is True:
+        out.append(0xC3)
+    elif isinstance(value, int):
+        _write_integer(out, value)
+    elif isinstance(value, bytes):
+        _write_header(out, len(value), fix=None, widths=((0xC4, 1), (0xC5, 2), (0xC6, 4)))
+        out += value
+    elif isinstance(value, str):
+        try:
+            text = value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise LocalProtocolError(f"text with a lone surrogate cannot be encoded: {error}") from None
+        _write_header(out, len(text), fix=(0xA0, 32), widths=((0xD9, 1), (0xDA, 2), (0xDB, 4)))
+        out += text
+    elif isinstance(value, (list, tuple)):
+        _write_header(out, len(value), fix=(0x90, 16), widths=((0xDC, 2), (0xDD, 4)))
+        for item in value:
+            _write(out, item)
+    else:
+        raise LocalProtocolError(f"a {type(value).__name__} has no canonical encoding")
+
+
+def _write_integer(out: bytearray, value: int) -> None:
+    if not 0 <= value < INTEGER_LIMIT:
+        raise LocalProtocolError(f"the integer {value} is not in 0..2**53-1")
+    _write_header(out, value, fix=(0x00, 128), widths=((0xCC, 1), (0xCD, 2), (0xCE, 4), (0xCF, 8)))
+
+
+def _write_header(
+    out: bytearray, number: int, *, fix: tuple[int, int] | None, widths: Iterable[tuple[int, int]]
+) -> None:
+    if fix is not None and number < fix[1]:
+        out.append(fix[0] + number)
+        return
+    for tag, width in widths:
+        if number < 1 << (8 * width):
+            out.append(tag)
+            out += number.to_bytes(width, "big")
+            return
+    raise LocalProtocolError(f"a length of {number} has no canonical encoding")
+
+
+# --- reading -------------------------------------------------------------------------------------------
+
+# Header byte -> (kind, width of the number that follows, the smallest number that needs this width).
+_WIDE: Final[dict[int, tuple[str, int, int]]] = {
+    0xCC: ("integer", 1, 1 << 7),
+    0xCD: ("integer", 2, 1 << 8),
+    0xCE: ("integer", 4, 1 << 16),
+    0xCF: ("integer", 8, 1 << 32),
+    0xC4: ("bytes", 1, 0),
+    0xC5: ("bytes", 2, 1 << 8),
+    0xC6: ("bytes", 4, 1 << 16),
+    0xD9: ("text", 1, 1 << 5),
+    0xDA: ("text", 2, 1 << 8),
+    0xDB: ("text", 4, 1 << 16),
+    0xDC: ("list", 2, 1 << 4),
+    0xDD: ("list", 4, 1 << 16),
+}
+
+_FOREIGN: Final[dict[int, str]] = {
+    0xC0: "nil",
+    0xC1: "a reserved byte",
+    0xCA: "a float",
+    0xCB: "a float",
+    0xDE: "a map",
+    0xDF: "a map",
+} | dict.fromkeys((0xC7, 0xC8, 0xC9, *range(0xD4, 0xD9)), "an extension")
+
+
+class _Reader:
+    """One pass over the data; ``at`` is the first byte not yet read."""
+
+    __slots__ = ("at", "data", "limits", "nodes")
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self.data = data
+        self.limits = limits
+        self.at = 0
+        self.nodes = 0
+
+    def read(self, path: tuple[int, ...], field: str) -> Any:
+        self.nodes += 1
+        if self.nodes > self.limits.max_nodes:
+            raise self._error(f"more than {self.limits.max_nodes} values", path, field)
+        kind, number = self._header(path, field)
+        if kind == "integer":
+            if number >= INTEGER_LIMIT:
+                raise self._error("an integer of 2**53 or more", path, field)
+            return number
+        if kind == "boolean":
+            return number == 1
+        left = len(self.data) - self.at
+        if kind == "list":
+            if len(path) >= self.limits.max_depth:
+                raise self._error(f"lists nested more than {self.limits.max_depth} deep", path, field)
+            # Every item takes at least one byte: refuse before building a list that cannot be there.
+            if number > left:
+                raise self._error(f"a list of {number} items in {left} bytes", path, field)
+            if self.nodes + number > self.limits.max_nodes:
+                raise self._error(f"more than {self.limits.max_nodes} values", path, field)
+            return [self.read((*path, index), field) for index in range(number)]
+        if number > left:
+            raise self._error(f"{number} {kind} expected, {left} left", path, field)
+        piece = self.data[self.at : self.at + number]
+        self.at += number
+        if kind == "bytes":
+            return piece
+        try:
+            return piece.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self._error("text that is not UTF-8", path, field) from None
+
+    def _header(self, path: tuple[int, ...], field: str) -> tuple[str, int]:
+        if self.at >= len(self.data):
+            raise self._error("the data ends too early", path, field)
+        first = self.data[self.at]
+        self.at += 1
+        if first < 0x80:
+            return "integer", first
+        if 0x90 <= first <= 0x9F:
+            return "list", first - 0x90
+        if 0xA0 <= first <= 0xBF:
+            return "text", first - 0xA0
+        if first in (0xC2, 0xC3):
+            return "boolean", first - 0xC2
+        wide = _WIDE.get(first)
+        if wide is None:
+            what = _FOREIGN.get(first)
+            if what is None:
+                what = (
+                    "a map" if first <= 0x8F else "a negative integer"
+                )  # 0x80..0x8f, 0xd0..0xd3, 0xe0..0xff
+            raise self._error(f"{what} is not part of the encoding", path, field)
+        kind, width, minimum = wide
+        end = self.at + width
+        if end > len(self.data):
+            raise self._error("the data ends too early", path, field)
+        number = int.from_bytes(self.data[self.at : end], "big")
+        self.at = end
+        if number < minimum:
+            raise self._error(f"{number} in a header longer than it needs", path, field)
+        return kind, number
+
+    @staticmethod
+    def _error(reason: str, path: tuple[int, ...], field: str) -> EncodingError:
+        return EncodingError(reason, field=field + "".join(f"[{index}]" for index in path))
+
+
+# --- shapes --------------------------------------------------------------------------------------------
+
+
+def array(value: object, *, field: str, length: int | None = None, at_most: int | None = None) -> list[Any]:
+    """``value`` as a list, of exactly ``length`` items or of ``at_most`` so many."""
+    if type(value) is not list:
+        raise EncodingError(f"a list is expected, not {_kind(value)}", field=field)
+    if length is not None and len(value) != length:
+        raise EncodingError(f"{length} items are expected, not {len(value)}", field=field)
+    if at_most is not None and len(value) > at_most:
+        raise EncodingError(f"at most {at_most} items are expected, not {len(value)}", field=field)
+    return value
+
+
+def integer(value: object, *, field: str, below: int = INTEGER_LIMIT) -> int:
+    """``value`` as an integer below ``below`` (a boolean is not one)."""
+    if type(value) is not int:
+        raise EncodingError(f"an integer is expected, not {_kind(value)}", field=field)
+    if not 0 <= value < below:
+        raise EncodingError(f"an integer below {below} is expected, not {value}", field=field)
+    return value
+
+
+def boolean(value: object, *, field: str) -> bool:
+    """``value`` as a boolean (an integer is not one)."""
+    if type(value) is not bool:
+        raise EncodingError(f"a boolean is expected, not {_kind(value)}", field=field)
+    return value
+
+
+def octets(value: object, *, field: str, length: int | None = None, at_most: int | None = None) -> bytes:
+    """``value`` as a byte string, of exactly ``length`` bytes or of ``at_most`` so many."""
+    if type(value) is not bytes:
+        raise EncodingError(f"bytes are expected, not {_kind(value)}", field=field)
+    if length is not None and len(value) != length:
+        raise EncodingError(f"{length} bytes are expected, not {len(value)}", field=field)
+    if at_most is not None and len(value) > at_most:
+        raise EncodingError(f"at most {at_most} bytes are expected, not {len(value)}", field=field)
+    return value
+
+
+def text(value: object, *, field: str, at_most: int | None = None) -> str:
+    """``value`` as text of ``at_most`` so many characters."""
+    if type(value) is not str:
+        raise EncodingError(f"text is expected, not {_kind(value)}", field=field)
+    if at_most is not None and len(value) > at_most:
+        raise EncodingError(f"at most {at_most} characters are expected, not {len(value)}", field=field)
+    return value
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", int: "an integer", bytes: "bytes", str: "text", list: "a list"}
+    return names.get(type(value), f"a {type(value).__name__}")
