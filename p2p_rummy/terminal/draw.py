@@ -1,0 +1,232 @@
+"""The table as lines of text: what :func:`p2p_rummy.view.table_view` shows, and nothing it does not.
+
+Everything is appended, nothing is redrawn: a scroll-back is a record of the game, and a screen reader reads it as
+it comes.  Cards keep the names of the notation (R1), so that what is read can be typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from p2p_rummy.catalogue import _, mark, ngettext
+from p2p_rummy.terminal.text import pad, printable, width, wrap
+
+View = Mapping[str, Any]
+Order = Literal["suit", "rank"]
+
+RANKS = "A23456789TJQK"
+SUITS = "SHDC"
+_RED = "\x1b[31m"
+_PLAIN = "\x1b[0m"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How this reader likes the table: width in columns, order of the hand, colour for the red suits."""
+
+    size: int = 80
+    order: Order = "suit"
+    colour: bool = False
+
+
+def sorted_hand(cards: Sequence[str], order: Order) -> list[list[str]]:
+    """The hand in groups: by suit (ranks low to high in each), or by rank; jokers last in either."""
+    jokers = sorted(card for card in cards if card.startswith("X"))
+    naturals = [card for card in cards if not card.startswith("X")]
+    if order == "suit":
+        groups = [[card for card in naturals if card[1] == suit] for suit in SUITS]
+        ordered = [sorted(group, key=lambda card: (RANKS.index(card[0]), card)) for group in groups]
+    else:
+        groups = [[card for card in naturals if card[0] == rank] for rank in RANKS]
+        ordered = [sorted(group, key=lambda card: (SUITS.index(card[1]), card)) for group in groups]
+    return [group for group in [*ordered, jokers] if group]
+
+
+def table_lines(view: View, names: Sequence[str], style: Style, *, pending: Sequence[str] = ()) -> list[str]:
+    """Everything needed to choose a move: who stands where, melds, pile, and the viewer's hand."""
+    public = view["public"]
+    return [
+        *state_lines(public, names, style),
+        *meld_lines(public, names, style),
+        *pile_lines(public, style),
+        *extra_lines(public, names, style),
+        *duty_lines(public, style),
+        *hand_lines(view, style),
+        *pending_lines(pending, style),
+    ]
+
+
+def state_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
+    """The hand's number, the dealer, and each seat's total and number of cards."""
+    words = []
+    for seat, name in enumerate(names):
+        held = len(public["hands"][seat]) if public["hands"] else 0
+        state = ngettext("{count} card", "{count} cards", held)
+        if seat in public.get("out", ()):
+            state = _("has left")
+        elif seat in public.get("floating", ()):
+            state = _("floats")
+        comma = "," if seat < len(names) - 1 else ""
+        words.append(f"{name} {_scores(public)[seat]} ({state}){comma}")
+    head = _("Hand {hand}, {dealer} dealt.", hand=public["hand"], dealer=names[public["dealer"]])
+    return wrap([*head.split(" "), *" ".join(words).split(" ")], style.size)
+
+
+def _scores(public: View) -> Sequence[int]:
+    scores: Sequence[int] = public["scores"]
+    return scores
+
+
+def meld_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
+    """Each meld with its number, kind and owner; a card laid by somebody else names who scores it (R7)."""
+    if not public["melds"]:
+        return [_("Melds: none yet.")]
+    lines = [_("Melds:")]
+    for meld in public["melds"]:
+        words = []
+        for laid in meld["cards"]:
+            text = face(laid["card"], style, stands_for=laid.get("as", ""))
+            if laid["seat"] != meld["owner"]:
+                text += f"({names[laid['seat']]})"
+            words.append(text)
+        kind = _(KINDS.get(meld["kind"], meld["kind"]))
+        first = _("  {meld} {kind} of {name}:", meld=meld["id"], kind=kind, name=names[meld["owner"]])
+        lines += wrap(words, style.size, first=first + " ", rest="      ")
+    return lines
+
+
+KINDS = {"run": mark("run"), "group": mark("group")}
+
+
+def pile_lines(public: View, style: Style) -> list[str]:
+    """The discard pile in order, every card (R5), and how much stock is left."""
+    pile = public["discard"]
+    stock = ngettext("Stock: {count} card.", "Stock: {count} cards.", public["stock"])
+    if not pile:
+        return [_("Pile: empty.") + "  " + stock]
+    first = _("Pile, bottom to top ({count}):", count=len(pile)) + " "
+    words = [face(card, style) for card in pile]
+    lines = wrap(words, style.size, first=first, rest="      ")
+    last = lines[-1] + "   " + stock
+    return [*lines[:-1], last] if width(last) <= style.size else [*lines, stock]
+
+
+def duty_lines(public: View, style: Style) -> list[str]:
+    """What the rules still ask of the seat on turn."""
+    lines = []
+    if public.get("must_use"):
+        lines.append(_("{card} must be laid before the discard (R23).", card=face(public["must_use"], style)))
+    if public.get("taken_top") and public.get("phase") == "play":
+        lines.append(
+            _("{card} may not be discarded in this turn (R62).", card=face(public["taken_top"], style))
+        )
+    return lines
+
+
+def hand_lines(view: View, style: Style, *, new: Sequence[str] = ()) -> list[str]:
+    """The viewer's own hand, sorted; nothing for a spectator."""
+    if view["me"] is None:
+        return []
+    cards = [held["card"] for held in view["hand"] if held["card"]]
+    hidden = len(view["hand"]) - len(cards)
+    words: list[str] = []
+    for group in sorted_hand(cards, style.order):
+        if words:
+            words.append("")
+        words += [face(card, style) for card in group]
+    if hidden:
+        words.append(ngettext("and {count} on its way", "and {count} on their way", hidden))
+    if new:
+        words += ["", _("(new: {cards})", cards=" ".join(face(card, style) for card in new))]
+    first = _("Your hand ({count}):", count=len(view["hand"])) + " "
+    return [line.rstrip() for line in wrap(words, style.size, first=first)]
+
+
+def pending_lines(pending: Sequence[str], style: Style) -> list[str]:
+    """Moves that are on this table only until they are sent."""
+    if not pending:
+        return []
+    text = _("Not sent yet: {moves}. (`send` sends, `undo` takes back the last.)", moves="; ".join(pending))
+    return wrap(text.split(" "), style.size)
+
+
+def sheet_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
+    """The score sheet: a line a hand, then the totals."""
+    target = public["options"].get("target")
+    title = _("Score sheet, to {target}:", target=target) if target else _("Score sheet:")
+    if not public["sheet"]:
+        return [_("{title} no hand is finished yet.", title=title)]
+    wide = max(7, min(12, (style.size - 8) // max(1, len(names)) - 1))
+    head = "  " + pad(_("hand"), 6) + "".join(" " + _right(name, wide) for name in names)
+    lines = [title, head.rstrip()]
+    for row in public["sheet"]:
+        points = "".join(" " + _right(f"{value:+d}", wide) for value in row["points"])
+        lines.append("  " + pad(str(row["hand"]), 6) + points)
+        for note in row.get("notes", ()):
+            lines += wrap(printable(str(note)).split(" "), style.size, first="         ")
+    totals = "".join(" " + _right(str(total), wide) for total in _scores(public))
+    lines.append("  " + pad(_("total"), 6) + totals)
+    return lines
+
+
+def hand_result_lines(row: View, names: Sequence[str], style: Style) -> list[str]:
+    """How one finished hand was scored, a line a seat (R80)."""
+    lines = [_("Hand {hand} is over.", hand=row["hand"])]
+    for seat, name in enumerate(names):
+        table, held = row["table"][seat], row["in_hand"][seat]
+        points = row["points"][seat]
+        if table or held:
+            detail = _("{points:+d} (table {table}, in hand {held})", points=points, table=table, held=held)
+        else:
+            detail = f"{points:+d}"
+        lines.append(f"  {name}: {detail}")
+    for note in row.get("notes", ()):
+        lines += wrap(printable(str(note)).split(" "), style.size, first="  ")
+    return lines
+
+
+def extra_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
+    """What only one game or option has (``extra``), a line each: by seat where there is one value a seat."""
+    lines: list[str] = []
+    for key, value in public.get("extra", {}).items():
+        text = _extra_text(value, names)
+        if text:
+            label = _(EXTRAS.get(key, key.replace("_", " ")))
+            lines += wrap(printable(text).split(" "), style.size, first=f"{label}: ")
+    return lines
+
+
+EXTRAS = {
+    "chips": mark("Chips"),
+    "pots": mark("Pots"),
+    "bets": mark("Bets"),
+    "opened": mark("Opened"),
+    "suit": mark("Suit"),
+    "dealers_joker": mark("Dealer's joker"),
+}
+
+
+def _extra_text(value: Any, names: Sequence[str]) -> str:
+    if value is None or value is False or value in ("", [], {}):
+        return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_extra_text(item, names) or 0}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        if len(value) == len(names) and all(type(item) in (int, str) for item in value):
+            return ", ".join(f"{name} {item}" for name, item in zip(names, value, strict=True))
+        return ", ".join(_extra_text(item, names) or "-" for item in value)
+    return _("yes") if value is True else str(value)
+
+
+def face(card: str, style: Style, *, stands_for: str = "") -> str:
+    """A card as it is typed: 6H, 6Hb, X1, X1=8H."""
+    text = f"{card}={stands_for}" if stands_for and card.startswith("X") else card
+    red = (stands_for or card)[1:2] in ("H", "D")
+    return f"{_RED}{text}{_PLAIN}" if style.colour and red else text
+
+
+def _right(text: str, size: int) -> str:
+    cut = pad(text, min(size, width(text)))
+    return " " * (size - width(cut)) + cut
