@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from p2p_rummy.cards import RANKS, SUITS
 from p2p_rummy.catalogue import _, mark, ngettext
 from p2p_rummy.terminal.text import pad, printable, width, wrap
 
 View = Mapping[str, Any]
 Order = Literal["suit", "rank"]
 
-RANKS = "A23456789TJQK"
-SUITS = "SHDC"
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
 
@@ -92,7 +91,7 @@ def meld_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
                 text += f"({names[laid['seat']]})"
             words.append(text)
         kind = _(KINDS.get(meld["kind"], meld["kind"]))
-        first = _("  {meld} {kind} of {name}:", meld=meld["id"], kind=kind, name=names[meld["owner"]])
+        first = _("  {meld} {kind}, {name}:", meld=meld["id"], kind=kind, name=names[meld["owner"]])
         lines += wrap(words, style.size, first=first + " ", rest="      ")
     return lines
 
@@ -185,6 +184,25 @@ def hand_result_lines(row: View, names: Sequence[str], style: Style) -> list[str
     for note in row.get("notes", ()):
         lines += wrap(printable(str(note)).split(" "), style.size, first="  ")
     return lines
+
+
+def legal_lines(moves: Sequence[str], style: Style, *, most: int | None = None) -> list[str]:
+    """What may be done, a line a verb: ``take`` 4H, 9D.  ``most`` limits how many of each are listed."""
+    by_verb: dict[str, list[str]] = {}
+    for text in moves:
+        verb, _space, rest = text.partition(" ")
+        by_verb.setdefault(verb, []).append(rest)
+    lines: list[str] = []
+    for verb, rests in by_verb.items():
+        shown = [rest for rest in rests if rest][:most]
+        words = [word for rest in shown for word in f"{rest},".split(" ")]
+        if words:
+            words[-1] = words[-1][:-1]
+        if len(shown) < len([rest for rest in rests if rest]):
+            more = len(rests) - len(shown)
+            words += ngettext("and {count} more", "and {count} more (`legal` lists all)", more).split(" ")
+        lines += wrap(words, style.size, first=f"  {verb} ", rest="      ")
+    return [line.rstrip() for line in lines]
 
 
 def extra_lines(public: View, names: Sequence[str], style: Style) -> list[str]:

@@ -1,0 +1,135 @@
+"""One seat played: a table on one side, a face or a bot on the other.
+
+    peer --events--> play() --> Face.event        Face or bot --move(text)--> peer
+    stdin --lines--> play() --> Face.typed
+
+A :class:`Table` is what a peer's session offers once everybody has signed; every face and every bot is written
+against it and against nothing else, so they also sit at a table without a network (tests).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import trio
+
+from protocol.agreement import Agreement
+from protocol.events import Event, GameOver, Halted
+from protocol.game import Card, Game, Slot
+
+
+class Table(Protocol):
+    """A seat at a table, as its player may use it."""
+
+    @property
+    def agreement(self) -> Agreement: ...
+    @property
+    def me(self) -> int | None: ...
+    @property
+    def game(self) -> Game: ...
+    @property
+    def faces(self) -> Mapping[Slot, Card]: ...
+    @property
+    def waiting_for(self) -> Sequence[int]: ...
+    @property
+    def words(self) -> str: ...
+    @property
+    def head(self) -> bytes: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def log_path(self) -> Path: ...
+
+    def legal_moves(self) -> list[str]: ...
+    def move(self, text: str) -> None:
+        """Raises Refused (the game says no) or LocalProtocolError (nothing is asked); nothing is changed then."""
+
+    def chat(self, text: str) -> None:
+        """Raises LocalProtocolError if it is too long or too much."""
+
+
+class Face(Protocol):
+    """What :func:`play` talks to.  No method waits."""
+
+    leaving: bool
+    """The player wants to get up."""
+
+    def event(self, event: Event) -> None:
+        """Tell what has happened."""
+
+    def typed(self, line: str) -> None:
+        """The player has written a line."""
+
+    def due(self) -> float | None:
+        """When :meth:`clock` wants to be called, on the clock of :func:`play`; None for not at all."""
+
+    def clock(self) -> None:
+        """The time that :meth:`due` named may have come."""
+
+
+class Ended(Exception):  # noqa: N818 - not an error as such
+    """The player's input has ended before the game has."""
+
+
+async def play(
+    events: AsyncIterable[Event],
+    face: Face,
+    lines: AsyncIterable[str] | None = None,
+    *,
+    now: Callable[[], float] = trio.current_time,
+) -> Event | None:
+    """Play until the game is over, this peer has halted, or the player leaves.
+
+    Returns the GameOver or Halted event, None if the player left.  Raises :class:`Ended` when ``lines`` end first (a
+    terminal that was closed, a driver that died); without ``lines`` (a bot) nobody can leave.
+    """
+    last: Event | None = None
+    stir, stirred = trio.open_memory_channel[None](1)
+
+    def wake_clock() -> None:
+        with contextlib.suppress(trio.WouldBlock):
+            stir.send_nowait(None)
+
+    async def listen() -> None:
+        nonlocal last
+        async for event in events:
+            face.event(event)
+            wake_clock()
+            if isinstance(event, GameOver | Halted):
+                last = event
+                break
+            if face.leaving:
+                break
+        nursery.cancel_scope.cancel()
+
+    async def read(source: AsyncIterable[str]) -> None:
+        async for line in source:
+            face.typed(line)
+            wake_clock()
+            if face.leaving:
+                nursery.cancel_scope.cancel()
+                return
+        raise Ended
+
+    async def watch_clock() -> None:
+        while True:
+            due = face.due()
+            with trio.move_on_after(math.inf if due is None else max(0.0, due - now())):
+                await stirred.receive()
+                continue
+            face.clock()
+
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(listen)
+            nursery.start_soon(watch_clock)
+            if lines is not None:
+                nursery.start_soon(read, lines)
+    except* Ended:
+        if last is None:
+            raise Ended from None
+    return last

@@ -1,0 +1,456 @@
+"""Line mode: a table on any terminal, append-only, one line typed for one thing done.
+
+:class:`LineMode` is told what happens and what is typed, and writes lines; it owns no socket, task or clock.  It
+draws from :func:`p2p_rummy.view.table_view` alone.  Its own state is small:
+
+    quiet --our turn--> ours --meld, lay--> ours, with a draft --discard, send--> sending --each move made--> ...
+    quiet --window--> window --an answer chosen, or the countdown--> quiet
+
+Names come from other peers, so they pass :func:`printable` once, at the door.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from p2p_rummy import narrator
+from p2p_rummy.cards import card_name
+from p2p_rummy.catalogue import _, ngettext
+from p2p_rummy.seat import Table
+from p2p_rummy.terminal import draw
+from p2p_rummy.terminal.draft import Draft
+from p2p_rummy.terminal.lobby import seat_lines, terms_lines
+from p2p_rummy.terminal.text import printable, wrapped
+from p2p_rummy.terminal.trouble import trouble_lines
+from p2p_rummy.terminal.typed import HELP, Ask, Move, understand
+from p2p_rummy.view import table_view
+from protocol import events
+from protocol.errors import LocalProtocolError
+from protocol.game import Refused, Turn, Window
+
+LAST_CALL_SECONDS = 3
+"""So long before a window closes it is said once more, if the window is long enough for that to help."""
+
+
+class LineMode:
+    """One seat's terminal.  ``write`` takes whole lines; ``now`` is the clock of the events' deadlines."""
+
+    def __init__(
+        self,
+        table: Table,
+        write: Callable[[Sequence[str]], None],
+        now: Callable[[], float],
+        style: draw.Style | None = None,
+    ) -> None:
+        self.table = table
+        self.leaving = False
+        self._write = write
+        self._now = now
+        self._style = style or draw.Style()
+        self._draft: Draft | None = None
+        self._sending: deque[str] = deque()
+        self._before: dict[str, Any] = table.game.snapshot()
+        self._new: list[str] = []
+        self._dealt = False
+        self._shown_turn: tuple[int, int] | None = None
+        self._closes_at: float | None = None
+        self._last_call: float | None = None
+        self._answer = ""
+
+    # --- names -----------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> list[str]:
+        """By seat, with the reader as You."""
+        return [
+            _("You") if number == self.table.me else printable(seat.name)
+            for number, seat in enumerate(self.table.agreement.seats)
+        ]
+
+    def _who(self, seat: int) -> str | None:
+        """For the narrator: None is the reader."""
+        return None if seat == self.table.me else self.names[seat]
+
+    def _row(self, seats: Sequence[int]) -> str:
+        return narrator.listed([self.names[seat] for seat in seats])
+
+    def _own_key(self) -> bytes:
+        return b"" if self.table.me is None else self.table.agreement.keys[self.table.me]
+
+    # --- the clock -------------------------------------------------------------------------------------
+
+    def due(self) -> float | None:
+        """When :meth:`clock` has something to say next."""
+        return self._last_call
+
+    def clock(self) -> None:
+        if self._last_call is not None and self._now() >= self._last_call:
+            self._last_call = None
+            if not self._answer:
+                left = max(1, round((self._closes_at or 0) - self._now()))
+                self._say(ngettext("{count} second left to call.", "{count} seconds left to call.", left))
+
+    # --- what happens ----------------------------------------------------------------------------------
+
+    def event(self, event: events.Event) -> None:
+        """Tell what has happened."""
+        match event:
+            case events.TableAgreed():
+                self._agreed(event)
+            case events.HandBegan(hand=hand, seats=seats):
+                self._dealt = False
+                self._forget_turn()
+                self._say(
+                    "",
+                    _("Hand {hand}: {names} make fresh keys and shuffle.", hand=hand, names=self._row(seats)),
+                )
+            case events.ShuffleMade(seat=seat) if seat == self.table.me:
+                self._say(_("  You shuffle ({position} of {of}) ...", position=event.position, of=event.of))
+            case events.ShuffleVerified(seat=seat, milliseconds=milliseconds):
+                self._shuffle_verified(seat, milliseconds)
+            case events.CardsSeen(faces=faces):
+                self._seen(faces)
+            case events.CardsDealt():
+                self._cards_dealt()
+            case events.TurnBegan(seat=seat):
+                self._turn(seat)
+            case events.MoveMade(seat=seat, text=text):
+                self._moved(seat, text)
+            case events.MoveRefused():
+                self._drop_draft()
+                self._say(
+                    _("Not sent: {move}.", move=event.text),
+                    self._reason(event.code, event.message, event.rule, ()),
+                )
+            case events.WindowOpened():
+                self._window(event)
+            case events.AnswerSafe() if self._answer and self.table.game.is_call(self._answer):
+                self._say(_("Your call is safe: enough players hold it."))
+            case events.AnswerVoid(seat=seat, text=text, rule=rule):
+                self._say(
+                    _("The answer of {name} counts as a pass: {text} ({rule}).", name=self.names[seat],
+                      text=printable(text), rule=rule)
+                )  # fmt: skip
+            case events.Ruled():
+                self._ruled(event)
+            case events.HandOver(hand=hand):
+                self._hand_over(hand)
+            case events.GameOver():
+                self._game_over(event)
+            case events.ChatSaid(seat=seat, text=text):
+                self._say(f"{self.names[seat]}: {printable(text)}")
+            case events.Reacted(seat=seat, reaction=reaction):
+                self._say(f"{self.names[seat]} {printable(reaction)}")
+            case _:
+                self._say(*trouble_lines(event, self.names, self._now()))
+        self._before = self.table.game.snapshot()
+
+    def _agreed(self, event: events.TableAgreed) -> None:
+        self._say(
+            "",
+            _("Everybody has signed the agreement."),
+            _("Read these words aloud to each other; if they differ, somebody is in between:"),
+            f"  {event.words}",
+        )
+
+    def _shuffle_verified(self, seat: int, milliseconds: float) -> None:
+        took = max(1, round(milliseconds))
+        if seat == self.table.me:
+            self._say(_("  Your shuffle is made and proved ({count} ms).", count=took))
+        else:
+            self._say(
+                _("  {name} has shuffled; the proof holds ({count} ms).", name=self.names[seat], count=took)
+            )
+
+    def _seen(self, faces: events.Faces) -> None:
+        if self._dealt:
+            cards = [card_name(card) for _slot, card in faces]
+            self._new = cards
+            self._say(_("You draw {cards}.", cards=" ".join(cards)))
+
+    def _cards_dealt(self) -> None:
+        if not self._dealt:
+            self._dealt = True
+            self._say(_("The cards are dealt."))
+            self._say(*draw.hand_lines(self._view(), self._style))
+
+    def _turn(self, seat: int) -> None:
+        self._closes_at = self._last_call = None
+        if seat != self.table.me:
+            turn = (self.table.game.hand, seat)
+            if self._shown_turn != turn:
+                self._shown_turn = turn
+                self._say(_("{name} is to play.", name=self.names[seat]))
+            return
+        if self._sending:
+            self._send_next()
+            return
+        first = self._shown_turn != (self.table.game.hand, seat)
+        self._shown_turn = (self.table.game.hand, seat)
+        self._draft = None
+        if first:
+            self._say("", _("YOUR TURN"), *self._table_lines())
+        else:
+            self._say(*draw.duty_lines(self._public(), self._style), *self._hand_lines())
+        self._say(self._turn_prompt())
+
+    def _turn_prompt(self) -> str:
+        match self._public()["phase"]:
+            case "draw":
+                return _("Draw from the stock, or take from the pile? (`help` lists all you can type)")
+            case "play":
+                return _("Meld, lay off, or discard.")
+            case _:
+                return _("Your move? (`legal` lists what you may do)")
+
+    def _moved(self, seat: int, text: str) -> None:
+        if seat == self.table.me:
+            self._draft = None
+            if text == "draw":
+                return  # the card is told when it is seen
+        self._say(*wrapped(narrator.told(self._who(seat), printable(text), self._before), self._style.size))
+
+    def _window(self, event: events.WindowOpened) -> None:
+        self._shown_turn = None
+        self._draft = None
+        self._answer = ""
+        if self.table.me not in event.seats:
+            return
+        seconds = max(0, round(event.closes_at - self._now()))
+        self._closes_at = event.closes_at
+        if seconds > 2 * LAST_CALL_SECONDS:
+            self._last_call = event.closes_at - LAST_CALL_SECONDS
+        if event.sealed:
+            self._say(
+                ngettext(
+                    "Call window, {count} second: `rummy ...` to call; otherwise you pass.",
+                    "Call window, {count} seconds: `rummy ...` to call; otherwise you pass.",
+                    seconds,
+                )
+            )
+        else:
+            self._say(_("Your answer? (`legal` lists what you may do)"))
+
+    def _ruled(self, event: events.Ruled) -> None:
+        self._closes_at = self._last_call = None
+        calls = [(seat, text) for seat, text in event.answers if self.table.game.is_call(text)]
+        for seat, text in calls:
+            self._say(
+                *wrapped(narrator.told(self._who(seat), printable(text), self._before), self._style.size)
+            )
+        if len(calls) > 1 and event.winner is not None:
+            winner = self.names[event.winner]
+            self._say(_("{name}: nearest to the discarder's left, so this call counts (R109).", name=winner))
+        self._answer = ""
+
+    def _hand_over(self, hand: int) -> None:
+        public = self._public()
+        self._say("")
+        for row in public["sheet"]:
+            if row["hand"] == hand:
+                self._say(*draw.hand_result_lines(row, self.names, self._style))
+        self._say(*draw.sheet_lines(public, self.names, self._style))
+
+    def _game_over(self, event: events.GameOver) -> None:
+        self._say(
+            "",
+            _("The game is over. {names}: {score} points, and the game.", names=self._row(event.winners),
+              score=event.scores[event.winners[0]] if event.winners else 0),
+            *self._log_lines(),
+        )  # fmt: skip
+
+    # --- what is typed ---------------------------------------------------------------------------------
+
+    def typed(self, line: str) -> None:
+        """Do what the player typed."""
+        match understand(line):
+            case Move(text=text):
+                self._move(text)
+            case Ask(word=word, rest=rest):
+                self._asked(word, rest)
+
+    def _move(self, text: str) -> None:
+        game = self.table.game
+        me = self.table.me
+        if me is None:
+            self._say(_("You watch this table; only the players move."))
+        elif isinstance(game.need, Turn) and game.need.seat == me and not self._sending:
+            self._draft_move(text, game.need.seat)
+        else:
+            self._answer_or_wait(text)
+
+    def _draft_move(self, text: str, me: int) -> None:
+        if self._draft is None:
+            self._draft = Draft(self.table.game, me, self.table.faces)
+        try:
+            complete = self._draft.add(text)
+        except Refused as error:
+            self._refused(error)
+            return
+        if complete:
+            self._send_draft()
+        else:
+            self._say(_("Put down: {move}", move=self._draft.moves[-1]), *self._hand_lines())
+            self._say(*draw.pending_lines(self._draft.moves, self._style))
+
+    def _answer_or_wait(self, text: str) -> None:
+        try:
+            self.table.move(text)
+        except Refused as error:
+            self._refused(error)
+        except LocalProtocolError:
+            self._say(
+                _("Nothing is asked of you now; {names} to act.", names=self._row(self.table.waiting_for))
+            )
+        else:
+            if isinstance(self.table.game.need, Window):
+                self._answer = text
+                self._say(_("Your answer: {move} (it may be changed until the countdown ends).", move=text))
+            else:
+                self._say(_("Chosen for your turn: {move}.", move=text))
+
+    def _send_draft(self) -> None:
+        if self._draft is None or not self._draft.moves:
+            self._say(_("Nothing is waiting to be sent."))
+            return
+        self._sending = deque(self._draft.moves)
+        self._draft = None
+        self._send_next()
+
+    def _send_next(self) -> None:
+        text = self._sending.popleft()
+        try:
+            self.table.move(text)
+        except Refused as error:
+            self._drop_draft()
+            self._refused(error)
+        except LocalProtocolError:
+            self._drop_draft()
+            self._say(_("Not sent: {move}. The table has moved on.", move=text))
+
+    def _drop_draft(self) -> None:
+        self._sending.clear()
+        self._draft = None
+
+    def _forget_turn(self) -> None:
+        self._drop_draft()
+        self._shown_turn = None
+        self._new = []
+
+    def _asked(self, word: str, rest: str) -> None:
+        view = self._view()
+        public = view["public"]
+        match word:
+            case "nothing":
+                if self._closes_at is not None and not self._answer:
+                    self._move("pass")
+            case "help":
+                self._say(*(f"  {_(line)}" for line in HELP))
+            case "sort":
+                self._sort(rest)
+            case "table":
+                self._say(*self._table_lines())
+            case "hand":
+                self._say(*self._hand_lines())
+            case "pile":
+                self._say(*draw.pile_lines(public, self._style))
+            case "melds":
+                self._say(*draw.meld_lines(public, self.names, self._style))
+            case "scores":
+                self._say(*draw.sheet_lines(public, self.names, self._style))
+            case "legal":
+                self._say(*self._legal_lines(None))
+            case "who":
+                self._say(
+                    *seat_lines(self.table.agreement.seats, self._own_key()),
+                    _("Words: {words}", words=self.table.words),
+                )
+            case "undo":
+                self._undo()
+            case "send":
+                self._send_draft()
+            case "say":
+                self._chat(rest)
+            case "rules":
+                self._say(_("`p2p-rummy rules {game}` prints them; this table's options are:",
+                            game=self.table.agreement.game), *terms_lines(self.table.agreement))  # fmt: skip
+            case "log":
+                self._say(*self._log_lines())
+            case "leave":
+                self.leaving = True
+                self._say(_("You leave the table. `p2p-rummy resume` brings you back."))
+
+    def _sort(self, order: str) -> None:
+        match order:
+            case "suit" | "rank":
+                self._style = replace(self._style, order=order)
+                self._say(*self._hand_lines())
+            case _:
+                self._say(_("Sort by suit (`s`) or by rank (`r`)."))
+
+    def _undo(self) -> None:
+        taken_back = self._draft.undo() if self._draft else None
+        if taken_back is None:
+            self._say(_("There is nothing to take back: what is sent stays."))
+        else:
+            self._say(_("Taken back: {move}", move=taken_back), *self._hand_lines())
+
+    def _chat(self, text: str) -> None:
+        if not text:
+            return
+        try:
+            self.table.chat(text)
+        except LocalProtocolError as error:
+            self._say(str(error))
+
+    # --- lines -----------------------------------------------------------------------------------------
+
+    def _say(self, *lines: str) -> None:
+        if lines:
+            self._write(lines)
+
+    def _view(self) -> dict[str, Any]:
+        game = self._draft.game if self._draft else self.table.game
+        return table_view(game, self.table.me, self.table.faces, {})
+
+    def _public(self) -> dict[str, Any]:
+        public: dict[str, Any] = self._view()["public"]
+        return public
+
+    def _table_lines(self) -> list[str]:
+        pending = self._draft.moves if self._draft else ()
+        return draw.table_lines(self._view(), self.names, self._style, pending=pending)
+
+    def _hand_lines(self) -> list[str]:
+        view = self._view()
+        held = {card["card"] for card in view["hand"]}
+        return draw.hand_lines(view, self._style, new=[card for card in self._new if card in held])
+
+    def _legal_lines(self, most: int | None) -> list[str]:
+        moves = self._view()["legal"]
+        if not moves:
+            return [
+                _("Nothing is asked of you now; {names} to act.", names=self._row(self.table.waiting_for))
+            ]
+        return [_("You may:"), *draw.legal_lines(moves, self._style, most=most)]
+
+    def _refused(self, error: Refused) -> None:
+        reason = self._reason(error.code, str(error), error.rule, error.cards)
+        self._say(*wrapped(reason, self._style.size), *self._legal_lines(6))
+
+    def _reason(self, code: str, message: str, rule: str, cards: Sequence[str]) -> str:
+        return _("No: {reason}.", reason=printable(narrator.refusal(code, message, rule, cards)))
+
+    def _log_lines(self) -> list[str]:
+        path = self.table.log_path
+        return [
+            _(
+                "Head of the log after step {step}: {head}",
+                step=self.table.step,
+                head=self.table.head.hex()[:16],
+            ),
+            _("Check it with: p2p-rummy verify {path}", path=path),
+        ]
