@@ -1,0 +1,601 @@
+"""The decision about one step: who is absent, when somebody is silent.
+
+Threat.  Seats are slow, crash, lie, and an arbiter is a player: it may keep silent, leave out a call it dislikes,
+or say different things to different friends.  The answer is the two-phase vote of Tendermint (Buchman, Kwon,
+Milosevic, "The latest gossip on BFT consensus", 2018) in which the *fast path*, everything owed having
+arrived, plays the part of round 0.  `scripts/model` holds the same rules as a Promela model under the same names.
+
+Round 0 has no messages of its own.  A seat that holds all that is owed closes the step tentatively
+(``fast_close``), and the entries it signs from then on stand on that close: they are its prevotes of round 0.
+When entries of a quorum stand on a close it is *prepared*: a seat that sees this is locked on it, in round 0.
+An entry that stands on a prepared close is a precommit of round 0; when a quorum has signed such entries the
+close is *confirmed*.  (:mod:`protocol.tail` does this counting.)  From round 1 on the arbiter of each round
+proposes, all prevote, and who sees a quorum of prevotes locks and precommits; a quorum of precommits decides.
+
+==========  =============================  ===========  ===================================================
+phase       event                          next phase   what is done
+==========  =============================  ===========  ===================================================
+gathering   the last owed entry is held    closed       ``Closed``; a voting seat stays voting
+gathering   own timer expires, or all      voting       round 1 begins
+            that is missing is exposed
+closed      a second entry of one seat     voting       that seat is exposed; round 1 begins
+gathering,  f+1 others are in a later      voting       that round begins
+closed,     round (closed: one other is
+voting      in any round: round 1)
+voting      the round's timer expires      voting       the next round begins, with twice the time
+voting      own turn to lead               voting       ``Cast`` a PROPOSAL
+voting      an acceptable proposal         voting       ``Cast`` a PREVOTE
+voting      a prevote certificate of this  voting       locked: ``Keep`` it, ``Cast`` a PRECOMMIT
+            round
+any         a precommit certificate        decided      ``Decided``
+any         entries of a quorum stand on   confirmed    nothing: the close was right
+            the prepared close
+==========  =============================  ===========  ===================================================
+
+What is acceptable, to a seat that is asked to prevote for closing v in round r:
+
+1. Each response in v is one that it holds.
+2. v omits no response that it holds, unless the author is exposed as a liar.
+3. v marks nobody absent before its own timer has expired, unless exposed.
+4. It is not locked on another closing.
+
+A prevote certificate for v of an earlier round r' excuses 1 to 3, and 4 if the lock is not from later than
+r'.  And the rule that keeps round 0 sound: a seat that has prevoted for, or is locked on, another closing signs
+nothing that stands on its tentative close (:attr:`Decision.may_stand`) until the step is decided or confirmed.
+
+A round is never skipped on the word of f seats; where no seat may lie (N < 4) the word of one moves another forward by
+one round at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+from protocol.ballot import (
+    ABSENT,
+    Certificate,
+    Closing,
+    Slot,
+    Vote,
+    contradiction,
+    make_certificate,
+    precommit_body,
+    prevote_body,
+    proposal_body,
+    read_vote,
+    verify_certificate,
+)
+from protocol.entry import MAX_ROUND, Entry, Kind
+from protocol.errors import EncodingError, LocalProtocolError, RemoteProtocolError
+from protocol.quorum import arbiter_of, liars, quorum
+
+DOUBLINGS: Final = 8
+"""Timers double from round to round this many times, then stay: friends who were apart for a day must not wait for another."""
+
+AHEAD: Final = 8
+"""Votes of rounds further ahead than this are held for the latest such round of each seat only (F100)."""
+
+BEHIND: Final = 32
+"""Proposals and prevotes of rounds further behind than this are let go; certificates and precommits stay."""
+
+
+class Phase(Enum):
+    """Where a decision stands."""
+
+    GATHERING = "gathering"
+    CLOSED = "closed"
+    VOTING = "voting"
+    DECIDED = "decided"
+    CONFIRMED = "confirmed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """How long a seat waits: for what is owed, and in round 1 for a decision."""
+
+    patience_seconds: float
+    round_seconds: float
+
+
+# --- effects -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keep:
+    """Make this certificate durable before anything that follows is sent, and give it back after a restart."""
+
+    slot: Slot
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """Sign a vote in this slot, journal it, send it to all, and give the entry to ``received``."""
+
+    slot: Slot
+    kind: Kind
+    round: int
+    body: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """All that is owed is there: the step is closed, tentatively."""
+
+    slot: Slot
+    closing: Closing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The step is closed for good.  It overrides a tentative close that differs."""
+
+    slot: Slot
+    closing: Closing
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accused:
+    """Two signed votes of one seat that contradict each other; ``reason`` as in :func:`~protocol.ballot.contradiction`."""
+
+    seat: int
+    reason: str
+    first: Entry
+    second: Entry
+
+
+Effect = Keep | Cast | Closed | Decided | Accused
+
+
+class Decision:
+    """One seat's part in closing one step.  ``me`` None: a spectator, who casts nothing.
+
+    ``keys``: the seats of the epoch and their public keys.  ``owed``: the seats that owe an entry to the step.
+    ``last``: the seats that lead only when all others have (:func:`~protocol.quorum.arbiter_of`).
+    ``votes`` and ``kept``: own votes and kept certificates of this slot from the journal, after a restart.
+    A paused decision listens but casts nothing and lets no timer run; it is made paused.
+    """
+
+    def __init__(
+        self,
+        slot: Slot,
+        *,
+        me: int | None,
+        keys: Mapping[int, bytes],
+        owed: Collection[int],
+        times: Times,
+        last: Collection[int] = (),
+        votes: Iterable[Entry] = (),
+        kept: Iterable[Certificate] = (),
+    ) -> None:
+        if not owed:
+            raise LocalProtocolError(f"step {slot.step}: nobody owes it an entry")
+        if me is not None and me not in keys:
+            raise LocalProtocolError(f"step {slot.step}: seat {me} has no seat in epoch {slot.epoch}")
+        self.slot = slot
+        self.me = me
+        self.owed = tuple(sorted(owed))
+        self.round = 0
+        self.tentative: Closing | None = None
+        self.outcome: Closing | None = None
+        self.certificate: Certificate | None = None
+        self._keys = dict(keys)
+        self._quorum = quorum(len(keys))
+        self._f = liars(len(keys))
+        self._last = tuple(last)
+        self._times = times
+        self._held: dict[int, list[bytes]] = {}
+        self._exposed: set[int] = set()
+        self._votes: dict[tuple[int, Kind], dict[int, list[Vote]]] = {}
+        self._shown: dict[int, int] = {}
+        self._certificates: dict[tuple[int, Closing], Certificate] = {}
+        self._said: dict[tuple[int, Kind], Closing] = {}
+        self._lock: tuple[int, Closing] | None = None
+        self._accused: set[tuple[int, str]] = set()
+        self._patient = True
+        self._paused = True
+        self._patience_ends = 0.0
+        self._round_ends = 0.0
+        self._confirmed = False
+        self._effects: list[Effect] = []
+        for certificate in kept:
+            self._certificates[certificate.round, certificate.closing] = certificate
+        for entry in votes:
+            self._restore(read_vote(entry))
+
+    # --- reads -----------------------------------------------------------------------------------------
+
+    @property
+    def phase(self) -> Phase:
+        if self.outcome is not None:
+            return Phase.DECIDED
+        if self._confirmed:
+            return Phase.CONFIRMED
+        if self.round:
+            return Phase.VOTING
+        return Phase.GATHERING if self.tentative is None else Phase.CLOSED
+
+    @property
+    def final(self) -> bool:
+        return self.outcome is not None or self._confirmed
+
+    @property
+    def closing(self) -> Closing | None:
+        """How the step is closed: for good, or so far tentatively; None while it is open."""
+        return self.outcome if self.outcome is not None else self.tentative
+
+    @property
+    def may_stand(self) -> bool:
+        """Whether this seat may sign what stands on its present closing of the step."""
+        if self.final:
+            return True
+        if self.tentative is None:
+            return False
+        voted = (closing for (_, kind), closing in self._said.items() if kind is not Kind.PROPOSAL)
+        return all(closing == self.tentative for closing in voted) and (
+            self._lock is None or self._lock[1] == self.tentative
+        )
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The seats that owe an entry of which none is held (none that counts: see ``expose``)."""
+        return tuple(seat for seat in self.owed if seat not in self._held or seat in self._exposed)
+
+    @property
+    def leader(self) -> int | None:
+        """The arbiter of the present round; None in round 0."""
+        return self._leader(self.round) if self.round else None
+
+    @property
+    def lock(self) -> tuple[int, Closing] | None:
+        """(round, closing) that this seat is locked on."""
+        return self._lock
+
+    @property
+    def deadline(self) -> float | None:
+        """When to call ``tick``; None if no timer runs."""
+        if self._paused or self.final:
+            return None
+        times: list[float] = []
+        if self._patient and self.tentative is None:
+            times.append(self._patience_ends)
+        if self.round:
+            times.append(self._round_ends)
+        return min(times, default=None)
+
+    def acknowledged(self, seat: int, entry: bytes) -> frozenset[int]:
+        """The seats whose votes here say that they hold this response."""
+        return frozenset(
+            vote.seat for vote in self._all_votes() if any(pair == (seat, entry) for pair in vote.held)
+        )
+
+    # --- inputs ----------------------------------------------------------------------------------------
+
+    def entry_held(self, seat: int, entry: bytes, now: float) -> None:
+        """A valid entry that ``seat`` owed is held.  A second one of the same seat exposes it."""
+        if seat not in self.owed:
+            raise LocalProtocolError(f"step {self.slot.step}: seat {seat} owes it nothing")
+        entries = self._held.setdefault(seat, [])
+        if entry in entries:
+            return
+        entries.append(entry)
+        if len(entries) > 1:
+            self._exposed.add(seat)
+        self._advance(now)
+
+    def expose(self, seat: int, now: float) -> None:
+        """There is evidence against ``seat``: it is treated as absent, without waiting."""
+        if seat not in self._exposed:
+            self._exposed.add(seat)
+            self._advance(now)
+
+    def received(self, entry: Entry, now: float) -> None:
+        """A vote of this slot whose signature holds; own ones included, once they are durable.
+
+        Raises RemoteProtocolError, with nothing changed, for a vote that counts for nothing: unreadable, from a seat of
+        another epoch, out of turn, or with a certificate that does not hold.
+        """
+        if not self.slot.holds(entry):
+            raise LocalProtocolError(f"step {self.slot.step}: a vote of another slot was given to it")
+        try:
+            vote = read_vote(entry)
+        except EncodingError as error:
+            raise self._refuse("bad_vote", str(error), entry) from None
+        if entry.seat not in self._keys:
+            raise self._refuse("no_seat", "has no seat in this epoch and no vote", entry)
+        if tuple(seat for seat, _ in vote.closing) != self.owed:
+            raise self._refuse("bad_vote", "votes for a closing that is not about the seats which owe", entry)
+        if vote.kind is Kind.PROPOSAL and entry.seat != self._leader(vote.round):
+            raise self._refuse("out_of_turn", f"is not the arbiter of round {vote.round}", entry)
+        if vote.certificate is not None:
+            verify_certificate(vote.certificate, self.slot, self._keys, kind=Kind.PREVOTE, owed=self.owed)
+        if self.final or not self._store(vote):
+            return
+        if vote.certificate is not None:
+            self._add_certificate(vote.certificate)
+        if entry.seat == self.me:
+            self._restore(vote)
+        elif self._f == 0 and vote.round > self.round and not self._paused:
+            self._enter(self.round + 1, now)
+        self._advance(now)
+
+    def learn(self, certificate: Certificate, now: float) -> None:
+        """A certificate from elsewhere, of prevotes or precommits.  Raises VerificationError (F47)."""
+        verify_certificate(certificate, self.slot, self._keys, kind=certificate.kind, owed=self.owed)
+        if self.final:
+            return
+        if certificate.kind is Kind.PRECOMMIT:
+            self._decide(certificate)
+        else:
+            self._add_certificate(certificate)
+            self._advance(now)
+
+    def prepared(self, now: float) -> None:
+        """Entries of a quorum stand on the tentative close."""
+        if self.tentative is None:
+            raise LocalProtocolError(f"step {self.slot.step}: nothing stands on a step that is not closed")
+        if self._lock is None and self.may_stand and not self.final:
+            self._lock = (0, self.tentative)
+            self._advance(now)
+
+    def confirmed(self) -> None:
+        """Entries of a quorum stand on the prepared close: no other closing can be decided any more."""
+        if self.tentative is None:
+            raise LocalProtocolError(f"step {self.slot.step}: nothing stands on a step that is not closed")
+        self._confirmed = True
+
+    def pause(self) -> None:
+        """An earlier step is in question: cast nothing, let no timer run."""
+        self._paused = True
+
+    def resume(self, now: float) -> None:
+        """Go on; timers that had not expired begin again."""
+        if not self._paused:
+            return
+        self._paused = False
+        self._patience_ends = now + self._times.patience_seconds
+        self._round_ends = now + self._round_seconds()
+        self._advance(now)
+
+    def tick(self, now: float) -> None:
+        """Let the timers that are over expire."""
+        if self._paused or self.final:
+            return
+        if self._patient and self.tentative is None and now >= self._patience_ends:
+            self._patient = False
+            if self.round == 0:
+                self._enter(1, now)
+        if self.round and now >= self._round_ends and self.round + 1 < MAX_ROUND:
+            self._enter(self.round + 1, now)
+        self._advance(now)
+
+    def take_effects(self) -> list[Effect]:
+        """What is to be done, in order."""
+        effects, self._effects = self._effects, []
+        return effects
+
+    # --- the machine -----------------------------------------------------------------------------------
+
+    def _advance(self, now: float) -> None:
+        """Do everything that the state now calls for."""
+        if self.final:
+            return
+        self._close_fast()
+        for (round, kind), closing in list(self._counted(Kind.PRECOMMIT)):
+            self._decide(make_certificate(self._votes_for(round, kind, closing)))
+            return
+        if self._paused:
+            return
+        self._follow(now)
+        if self.round and self.me is not None:
+            self._lead()
+            self._prevote()
+            self._precommit()
+
+    def _close_fast(self) -> None:
+        if self.tentative is None and not self.missing:
+            self.tentative = tuple((seat, self._held[seat][0]) for seat in self.owed)
+            self._effects.append(Closed(slot=self.slot, closing=self.tentative))
+
+    def _lead(self) -> None:
+        if self._leader(self.round) != self.me or (self.round, Kind.PROPOSAL) in self._said:
+            return
+        certificate = self._best_certificate()
+        if certificate is not None and (self._lock is None or certificate.round >= self._lock[0]):
+            self._cast(Kind.PROPOSAL, certificate.closing, proposal_body(certificate.closing, certificate))
+            return
+        closing = self._lock[1] if self._lock is not None else self.tentative or self._what_is_held()
+        if closing is not None:
+            self._cast(Kind.PROPOSAL, closing, proposal_body(closing, None))
+
+    def _what_is_held(self) -> Closing | None:
+        """The closing to propose while some entries are missing; None if it is too early to call anyone absent."""
+        missing = self.missing
+        if self._patient and any(seat not in self._exposed for seat in missing):
+            return None
+        return tuple((seat, ABSENT if seat in missing else self._held[seat][0]) for seat in self.owed)
+
+    def _prevote(self) -> None:
+        if (self.round, Kind.PREVOTE) in self._said:
+            return
+        for vote in self._votes.get((self.round, Kind.PROPOSAL), {}).get(self._leader(self.round), []):
+            justified = self._justification(vote)
+            if justified is not None:
+                body = prevote_body(vote.closing, self._holding(), self._exposed, justified)
+                self._cast(Kind.PREVOTE, vote.closing, body)
+                return
+
+    def _justification(self, proposal: Vote) -> int | None:
+        """The round of the certificate that a prevote for ``proposal`` needs; 0 if none; None if it is refused."""
+        closing = proposal.closing
+        needed = 0 if self._fits(closing) else 1
+        if self._lock is not None and self._lock[1] != closing:
+            needed = max(needed, self._lock[0], 1)
+        # A lock that was given up for a certificate must stay explained by it: see ballot.contradiction.
+        for (round, kind), said in self._said.items():
+            if kind is Kind.PRECOMMIT and said != closing:
+                needed = max(needed, round)
+        if needed == 0:
+            return 0
+        rounds = [round for round, value in self._certificates if value == closing and round < self.round]
+        carried = proposal.certificate.round if proposal.certificate is not None else 0
+        if carried >= needed:
+            return carried
+        return max((round for round in rounds if round >= needed), default=None)
+
+    def _fits(self, closing: Closing) -> bool:
+        """Conditions 1 to 3 of the theory above."""
+        for seat, entry in closing:
+            if entry != ABSENT:
+                if entry not in self._held.get(seat, ()):
+                    return False
+            elif seat not in self._exposed and (self._patient or seat in self._held):
+                return False
+        return True
+
+    def _precommit(self) -> None:
+        if (self.round, Kind.PRECOMMIT) in self._said:
+            return
+        for (round, closing), certificate in self._certificates.items():
+            if round == self.round:
+                self._lock = (round, closing)
+                self._effects.append(Keep(slot=self.slot, certificate=certificate))
+                self._cast(Kind.PRECOMMIT, closing, precommit_body(closing, self._holding()))
+                return
+
+    def _decide(self, certificate: Certificate) -> None:
+        self.outcome = certificate.closing
+        self.certificate = certificate
+        self._effects.append(Decided(slot=self.slot, closing=certificate.closing, certificate=certificate))
+
+    def _cast(self, kind: Kind, closing: Closing, body: list[Any]) -> None:
+        self._said[self.round, kind] = closing
+        self._effects.append(Cast(slot=self.slot, kind=kind, round=self.round, body=body))
+
+    # --- rounds ----------------------------------------------------------------------------------------
+
+    def _leader(self, round: int) -> int:
+        return arbiter_of(self.slot.step, round, tuple(self._keys), self._last)
+
+    def _enter(self, round: int, now: float) -> None:
+        self.round = round
+        self._round_ends = now + self._round_seconds()
+        for key in [key for key in self._votes if key[0] < round - BEHIND and key[1] is not Kind.PRECOMMIT]:
+            del self._votes[key]
+
+    def _round_seconds(self) -> float:
+        return self._times.round_seconds * 2.0 ** min(max(self.round - 1, 0), DOUBLINGS)
+
+    def _follow(self, now: float) -> None:
+        """Begin a round because of what others did: lied, or went ahead."""
+        others = sorted((round for seat, round in self._shown.items() if seat != self.me), reverse=True)
+        if self._f and len(others) > self._f and others[self._f] > self.round:
+            self._enter(others[self._f], now)
+        if self.round == 0:
+            somebody_asks = self.tentative is not None and bool(others)
+            equivocated = any(len(entries) > 1 for entries in self._held.values())
+            missing = self.missing if self.tentative is None else ()
+            if somebody_asks or equivocated or (missing and self._exposed.issuperset(missing)):
+                self._enter(1, now)
+
+    # --- votes -----------------------------------------------------------------------------------------
+
+    def _store(self, vote: Vote) -> bool:
+        """Take a vote in, unless it is known or there is no room for it; accuse where it contradicts another."""
+        of_key = self._votes.get((vote.round, vote.kind), {}).get(vote.seat, [])
+        if any(known.entry.id == vote.entry.id for known in of_key):
+            return False
+        if vote.seat != self.me:
+            for known in [known for known in self._all_votes() if known.seat == vote.seat]:
+                reason = contradiction(known, vote)
+                if reason is not None and (vote.seat, reason) not in self._accused:
+                    self._accused.add((vote.seat, reason))
+                    self._effects.append(
+                        Accused(seat=vote.seat, reason=reason, first=known.entry, second=vote.entry)
+                    )
+        if len(of_key) == 2:
+            return False
+        shown = self._shown.get(vote.seat, 0)
+        if vote.round > self.round + AHEAD:
+            if vote.round < shown:
+                return False
+            self._forget(vote.seat, shown)
+        self._votes.setdefault((vote.round, vote.kind), {}).setdefault(vote.seat, []).append(vote)
+        self._shown[vote.seat] = max(shown, vote.round)
+        self._certify()
+        return True
+
+    def _forget(self, seat: int, round: int) -> None:
+        if round > self.round + AHEAD:
+            for kind in (Kind.PROPOSAL, Kind.PREVOTE, Kind.PRECOMMIT):
+                self._votes.get((round, kind), {}).pop(seat, None)
+
+    def _restore(self, vote: Vote) -> None:
+        """An own vote: from the journal, or back from its signing."""
+        self._said[vote.round, vote.kind] = vote.closing
+        self.round = max(self.round, vote.round)
+        self._shown[vote.seat] = max(self._shown.get(vote.seat, 0), vote.round)
+        known = self._votes.setdefault((vote.round, vote.kind), {}).setdefault(vote.seat, [])
+        if all(other.entry.id != vote.entry.id for other in known):
+            known.append(vote)
+        if vote.kind is Kind.PRECOMMIT and (self._lock is None or vote.round >= self._lock[0]):
+            self._lock = (vote.round, vote.closing)
+        self._certify()
+
+    def _all_votes(self) -> Iterator[Vote]:
+        for of_key in self._votes.values():
+            for votes in of_key.values():
+                yield from votes
+
+    def _votes_for(self, round: int, kind: Kind, closing: Closing) -> list[Vote]:
+        """One vote of each seat that voted so; a prevote counts only if what justifies it is held."""
+        found: list[Vote] = []
+        for votes in self._votes.get((round, kind), {}).values():
+            found += [
+                vote
+                for vote in votes
+                if vote.closing == closing
+                and (vote.justified == 0 or (vote.justified, closing) in self._certificates)
+            ][:1]
+        return found
+
+    def _counted(self, kind: Kind) -> Iterator[tuple[tuple[int, Kind], Closing]]:
+        """The rounds and closings for which a quorum has cast votes of this kind, by rising round."""
+        for round, voted in sorted(key for key in self._votes if key[1] is kind):
+            closings = {vote.closing for votes in self._votes[round, voted].values() for vote in votes}
+            for closing in sorted(closings):
+                if len(self._votes_for(round, kind, closing)) >= self._quorum:
+                    yield (round, kind), closing
+
+    def _certify(self) -> None:
+        """Make the prevote certificates that the votes allow; by rising round, since one may justify votes of a later one."""
+        for (round, kind), closing in self._counted(Kind.PREVOTE):
+            if (round, closing) not in self._certificates:
+                self._certificates[round, closing] = make_certificate(self._votes_for(round, kind, closing))
+
+    def _add_certificate(self, certificate: Certificate) -> None:
+        self._certificates.setdefault((certificate.round, certificate.closing), certificate)
+        self._certify()
+
+    def _best_certificate(self) -> Certificate | None:
+        earlier = [
+            certificate for (round, _), certificate in self._certificates.items() if round < self.round
+        ]
+        return max(earlier, key=lambda certificate: certificate.round, default=None)
+
+    # --- helpers ---------------------------------------------------------------------------------------
+
+    def _holding(self) -> Closing:
+        return tuple((seat, self._held[seat][0]) for seat in self.owed if seat in self._held)
+
+    def _refuse(self, reason: str, message: str, entry: Entry) -> RemoteProtocolError:
+        return RemoteProtocolError(
+            reason,
+            f"{message}; the vote ({entry.kind.name}, round {entry.round}) is ignored",
+            seat=entry.seat,
+            step=self.slot.step,
+        )
