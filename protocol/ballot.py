@@ -270,7 +270,7 @@ def contradiction(first: Vote, second: Vote) -> str | None:
     """
     if first.seat != second.seat or first.entry.id == second.entry.id:
         return None
-    if first.entry.key == second.entry.key and first.entry.prev == second.entry.prev:
+    if first.entry.key == second.entry.key:
         return "two_proposals" if first.kind is Kind.PROPOSAL else "double_vote"
     earlier, later = (first, second) if first.round <= second.round else (second, first)
     if later.kind is not Kind.PREVOTE or earlier.round == later.round:

@@ -99,7 +99,12 @@ NATURE: Final[Mapping[Kind, Nature]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """What a seat may say only one thing under.  Two contents under one key are equivocation (F41-F43)."""
+    """What a seat may say only one thing under.  Two contents under one key are equivocation (F41-F43).
+
+    ``prev`` is part of it: where another seat equivocated, honest seats may have gone on from either of its entries, and those
+    whose side loses the decision sign the next step again, on the other head (docs/adr/004-decisions.md).  Two heads of
+    one step always lead back to a first equivocation, which has one ``prev``.
+    """
 
     table: bytes
     epoch: int
@@ -107,6 +112,7 @@ class Key:
     seat: int
     kind: Kind
     round: int
+    prev: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +140,7 @@ class Entry:
             seat=self.seat,
             kind=self.kind,
             round=self.round,
+            prev=self.prev,
         )
 
     @property
