@@ -1,0 +1,400 @@
+"""``--tui``: the table on the whole screen, keyboard only, on urwid's trio event loop.
+
+:class:`FullScreen` is a face like line mode: told what happens and what is pressed, it keeps a :class:`Pointing` and
+a log of sentences, and paints from :func:`p2p_rummy.view.table_view` alone.  :func:`run_full_screen` owns the
+terminal and gives it back whatever happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import locale
+import os
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
+
+import trio
+import urwid
+
+from p2p_rummy import narrator
+from p2p_rummy.cards import card_name
+from p2p_rummy.catalogue import _, current_language, ngettext
+from p2p_rummy.seat import Table
+from p2p_rummy.terminal.choose import choices
+from p2p_rummy.terminal.painting import PALETTE, Look, Pointing, Row, hand_cards, paint
+from p2p_rummy.terminal.text import printable
+from p2p_rummy.terminal.trouble import trouble_lines
+from p2p_rummy.terminal.typed import Move, understand
+from p2p_rummy.view import table_view
+from protocol import events
+from protocol.errors import LocalProtocolError
+from protocol.game import Refused
+
+KEPT_LINES = 200
+_WIDE_LANGUAGES = ("ja", "ko", "zh")
+
+
+def look_for(environment: Mapping[str, str], encoding: str, language: str) -> Look:
+    """Suit signs and boxes only where they are one column wide for certain.
+
+    Unicode calls their width ambiguous: terminals of East Asian locales may give them two columns.
+    """
+    if "utf" not in encoding.lower() or environment.get("TERM") == "linux":
+        return Look(signs=False, boxes=False)
+    named = environment.get("LC_ALL") or environment.get("LC_CTYPE") or environment.get("LANG") or ""
+    wide = named[:2] in _WIDE_LANGUAGES or language in _WIDE_LANGUAGES
+    return Look(signs=not wide, boxes=not wide)
+
+
+class FullScreen:
+    """One seat's full-screen face.  ``now`` is the clock of the events' deadlines."""
+
+    def __init__(self, table: Table, now: Callable[[], float], look: Look | None = None) -> None:
+        self.table = table
+        self.leaving = False
+        self.pointing = Pointing()
+        self.log: deque[str] = deque(maxlen=KEPT_LINES)
+        self._now = now
+        self._look = look or look_for(os.environ, locale.getpreferredencoding(False), current_language())
+        self._deadline: float | None = None
+        self._links: dict[str, str] = {}
+        self._before: dict[str, Any] = table.game.snapshot()
+        self._leave_asked = False
+        self.changed: Callable[[], None] = lambda: None
+
+    # --- what is shown ---------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> list[str]:
+        return [
+            _("You") if number == self.table.me else printable(seat.name)
+            for number, seat in enumerate(self.table.agreement.seats)
+        ]
+
+    def view(self) -> dict[str, Any]:
+        return table_view(self.table.game, self.table.me, self.table.faces, {"links": self._links})
+
+    def offers(self, view: Mapping[str, Any]) -> list[str]:
+        hand, pile = self._picked(view)
+        return choices(view, hand, pile)
+
+    def rows(self, size: tuple[int, int]) -> list[Row]:
+        view = self.view()
+        self._keep_in_range(view)
+        left = None if self._deadline is None else max(0, round(self._deadline - self._now()))
+        clock = "" if left is None else f"{left // 60}:{left % 60:02}"
+        return paint(
+            view,
+            self.names,
+            self.pointing,
+            list(self.log),
+            self.offers(view),
+            size=size,
+            look=self._look,
+            clock=clock,
+        )
+
+    # --- what happens ----------------------------------------------------------------------------------
+
+    def event(self, event: events.Event) -> None:
+        match event:
+            case events.TableAgreed(words=words):
+                self._tell(_("Everybody has signed the agreement."), _("Words: {words}", words=words))
+            case events.ShuffleVerified(seat=seat, milliseconds=took):
+                self._tell(
+                    _(
+                        "{name} has shuffled; the proof holds ({count} ms).",
+                        name=self.names[seat],
+                        count=max(1, round(took)),
+                    )
+                )
+            case events.TurnBegan(seat=seat, deadline=deadline):
+                self._deadline = deadline if seat == self.table.me else None
+            case events.WindowOpened(closes_at=closes_at, seats=seats):
+                self._deadline = closes_at if self.table.me in seats else None
+            case events.CardsSeen(faces=faces):
+                self._tell(_("You draw {cards}.", cards=" ".join(card_name(card) for _slot, card in faces)))
+            case events.MoveMade(seat=seat, text=text):
+                self._told(seat, text)
+                self.pointing.picked.clear()
+            case events.MoveRefused(code=code, message=message, rule=rule):
+                self._alarm(narrator.refusal(code, message, rule, ()))
+            case events.Ruled(answers=answers, winner=winner):
+                self._deadline = None
+                for seat, text in answers:
+                    if self.table.game.is_call(text):
+                        self._told(seat, text)
+                if winner is not None:
+                    self.pointing.picked.clear()
+            case events.HandOver(hand=hand):
+                self._tell(_("Hand {hand} is over.", hand=hand))
+                self.pointing.page = "scores"
+            case events.GameOver(winners=winners):
+                names = narrator.listed([self.names[seat] for seat in winners])
+                self._tell(_("The game is over; {names} won. q leaves.", names=names))
+                self.pointing.page = "scores"
+            case events.ChatSaid(seat=seat, text=text):
+                self._tell(f"{self.names[seat]}: {printable(text)}")
+            case events.Reacted(seat=seat, reaction=reaction):
+                self._tell(f"{self.names[seat]} {printable(reaction)}")
+            case _:
+                self._note_link(event)
+                self._tell(*trouble_lines(event, self.names, self._now()))
+        self._before = self.table.game.snapshot()
+        self.changed()
+
+    def _note_link(self, event: events.Event) -> None:
+        match event:
+            case events.Connected(seat=seat) if seat is not None:
+                self._links.pop(str(seat), None)
+            case events.Disconnected(seat=seat) if seat is not None:
+                self._links[str(seat)] = _("reconnecting")
+            case _:
+                pass
+
+    def _told(self, seat: int, text: str) -> None:
+        who = None if seat == self.table.me else self.names[seat]
+        self._tell(narrator.told(who, printable(text), self._before))
+
+    def _tell(self, *lines: str) -> None:
+        self.log.extend(lines)
+
+    def _alarm(self, message: str) -> None:
+        self.pointing.message, self.pointing.message_is_alarm = printable(message), True
+
+    def due(self) -> float | None:
+        """Once a second while a clock is shown."""
+        return None if self._deadline is None or self._now() >= self._deadline else self._now() + 1
+
+    def clock(self) -> None:
+        self.changed()
+
+    # --- what is pressed -------------------------------------------------------------------------------
+
+    def typed(self, line: str) -> None:
+        """A whole line, as in line mode (only moves mean something here)."""
+        match understand(line):
+            case Move(text=text):
+                self._send(text)
+            case _:
+                self._alarm(_("only moves can be typed here; h shows the keys"))
+
+    def press(self, key: str) -> None:
+        """One key, in urwid's names."""
+        pointing = self.pointing
+        if pointing.typing is not None:
+            self._type(key)
+        elif key in _PAGES or pointing.page != "table":
+            pointing.page = "table" if pointing.page != "table" else _PAGES[key]
+            self._leave_asked = False
+        else:
+            pointing.message, pointing.message_is_alarm = "", False
+            if key != "q":
+                self._leave_asked = False
+            self._press_at_table(key)
+        self.changed()
+
+    def _press_at_table(self, key: str) -> None:
+        view = self.view()
+        self._keep_in_range(view)
+        pointing = self.pointing
+        match key:
+            case "left" | "right":
+                shown = self._shown(view)
+                if shown:
+                    pointing.at = (pointing.at + (1 if key == "right" else -1)) % len(shown)
+            case "up" | "down" | "tab":
+                self._change_area(view)
+            case " ":
+                self._pick(view)
+            case "esc":
+                pointing.picked.clear()
+            case "s":
+                pointing.order = "rank" if pointing.order == "suit" else "suit"
+            case ":" | "/":
+                pointing.typing = ":"
+            case '"':
+                pointing.typing = '"'
+            case "enter":
+                self._choose(self.offers(view))
+            case "q":
+                self._leave()
+            case "t":
+                self._take(view)
+            case _ if key.isdecimal() and key != "0":
+                self._choose_number(int(key), self.offers(view))
+            case _ if key in _VERBS:
+                verb = _VERBS[key]
+                self._choose([text for text in self.offers(view) if text.split()[0] == verb], verb)
+            case _:
+                pass
+
+    def _change_area(self, view: Mapping[str, Any]) -> None:
+        pointing = self.pointing
+        pointing.area = "pile" if pointing.area == "hand" else "hand"
+        shown = self._shown(view)
+        pointing.at = len(shown) - 1 if pointing.area == "pile" and shown else 0
+
+    def _pick(self, view: Mapping[str, Any]) -> None:
+        shown = self._shown(view)
+        if not shown:
+            return
+        card = shown[self.pointing.at]
+        if card in self.pointing.picked:
+            self.pointing.picked.remove(card)
+        else:
+            self.pointing.picked.append(card)
+
+    def _take(self, view: Mapping[str, Any]) -> None:
+        pile = view["public"]["discard"]
+        if not pile:
+            self._alarm(_("the pile is empty"))
+            return
+        self._send(f"take {pile[self.pointing.at] if self.pointing.area == 'pile' else pile[-1]}")
+
+    def _choose(self, offered: Sequence[str], verb: str = "") -> None:
+        if len(offered) == 1:
+            self._send(offered[0])
+        elif offered:
+            shown = "   ".join(f"{self.offers(self.view()).index(text) + 1} {text}" for text in offered[:4])
+            self.pointing.message = _("which? {moves}", moves=shown)
+        elif verb:
+            self._alarm(_("`{verb}` does not go with what is picked", verb=verb))
+
+    def _choose_number(self, number: int, offered: Sequence[str]) -> None:
+        if number <= len(offered):
+            self._send(offered[number - 1])
+        else:
+            self._alarm(
+                ngettext("only {count} move is offered", "only {count} moves are offered", len(offered))
+            )
+
+    def _leave(self) -> None:
+        if self._leave_asked:
+            self.leaving = True
+        self._leave_asked = True
+        self.pointing.message = _("q again to leave; `p2p-rummy resume` brings you back")
+
+    def _type(self, key: str) -> None:
+        text = self.pointing.typing or ":"
+        if key == "enter":
+            self.pointing.typing = None
+            if text[0] == ":":
+                self.typed(text[1:])
+            elif text[1:].strip():
+                try:
+                    self.table.chat(text[1:].strip())
+                except LocalProtocolError as error:
+                    self._alarm(str(error))
+        elif key == "esc":
+            self.pointing.typing = None
+        elif key == "backspace":
+            self.pointing.typing = text[:-1] or None
+        elif len(key) == 1 and key.isprintable() and len(text) < 200:
+            self.pointing.typing = text + key
+
+    def _send(self, text: str) -> None:
+        try:
+            self.table.move(text)
+        except Refused as error:
+            self._alarm(narrator.refusal(error.code, str(error), error.rule, error.cards))
+        except LocalProtocolError:
+            waiting = narrator.listed([self.names[seat] for seat in self.table.waiting_for])
+            self._alarm(_("Nothing is asked of you now; {names} to act.", names=waiting))
+        else:
+            self.pointing.picked.clear()
+            self.pointing.message, self.pointing.message_is_alarm = _("sent: {move}", move=text), False
+
+    # --- pointing --------------------------------------------------------------------------------------
+
+    def _shown(self, view: Mapping[str, Any]) -> list[str]:
+        if self.pointing.area == "pile":
+            return list(view["public"]["discard"])
+        return hand_cards(view, self.pointing.order)
+
+    def _picked(self, view: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+        held = {card["card"] for card in view["hand"]}
+        pile = set(view["public"]["discard"])
+        picked = self.pointing.picked
+        return [card for card in picked if card in held], [card for card in picked if card in pile]
+
+    def _keep_in_range(self, view: Mapping[str, Any]) -> None:
+        """Cards leave the hand and the pile; what is pointed at and picked follows."""
+        hand, pile = self._picked(view)
+        self.pointing.picked[:] = [card for card in self.pointing.picked if card in hand or card in pile]
+        self.pointing.at = max(0, min(self.pointing.at, len(self._shown(view)) - 1))
+
+
+_PAGES: dict[str, Any] = {"h": "help", "?": "help", "o": "scores"}
+_VERBS = {"d": "draw", "p": "pass", "m": "meld", "l": "lay", "x": "discard", "c": "rummy"}
+
+
+# --- the terminal --------------------------------------------------------------------------------------
+
+
+class _Canvas(urwid.Widget):  # type: ignore[misc]  # urwid is untyped here
+    """One widget: rows from the face, keys to the face."""
+
+    _sizing = frozenset([urwid.BOX])
+    _selectable = True
+
+    def __init__(self, face: FullScreen) -> None:
+        super().__init__()
+        self._face = face
+
+    def render(self, size: tuple[int, int], focus: bool = False) -> Any:
+        rows = self._face.rows(size)
+        markup: list[Any] = []
+        for index, row in enumerate(rows):
+            markup += row or [("plain", "")]
+            if index < len(rows) - 1:
+                markup.append("\n")
+        text = urwid.Text(markup, wrap="clip")
+        return urwid.Filler(text, valign="top").render(size)
+
+    def keypress(self, size: tuple[int, int], key: str) -> str | None:
+        self._face.press(key)
+        return None
+
+    def changed(self) -> None:
+        self._invalidate()
+
+
+@contextlib.asynccontextmanager
+async def full_screen(face: FullScreen, *, screen: Any = None) -> AsyncIterator[None]:
+    """The terminal is the face's while this is open; it is restored whatever happens inside."""
+    canvas = _Canvas(face)
+    event_loop = urwid.TrioEventLoop()
+    loop = urwid.MainLoop(
+        canvas,
+        PALETTE,
+        screen=screen or urwid.display.raw.Screen(),
+        event_loop=event_loop,
+        handle_mouse=False,
+    )
+    face.changed = canvas.changed
+    try:
+        with loop.start():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(event_loop.run_async)
+                yield
+                nursery.cancel_scope.cancel()
+    finally:
+        face.changed = lambda: None
+
+
+async def leaving_keys(face: FullScreen) -> AsyncIterable[str]:
+    """The `lines` of :func:`p2p_rummy.seat.play` for a face without lines: an empty one when the player leaves."""
+    left = trio.Event()
+    before = face.changed
+
+    def look() -> None:
+        before()
+        if face.leaving:
+            left.set()
+
+    face.changed = look
+    await left.wait()
+    yield ""
+    await trio.sleep_forever()
