@@ -36,6 +36,24 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "pass": (mark("{name} passes."), mark("You pass.")),
     "deal": (mark("{name} deals."), mark("You deal.")),
     "untake": (mark("{name} puts the taken cards back."), mark("You put the taken cards back.")),
+    # Rummoli
+    "swap": (mark("{name} swaps hands with the widow."), mark("You swap hands with the widow.")),
+    "keep": (
+        mark("{name} keeps the hand; the widow is auctioned."),
+        mark("You keep the hand; the widow is auctioned."),
+    ),
+    "bid": (mark("{name} bids {cards}."), mark("You bid {cards}.")),
+    "check": (mark("{name} checks."), mark("You check.")),
+    "bet": (mark("{name} bets {cards}."), mark("You bet {cards}.")),
+    "call": (mark("{name} calls."), mark("You call.")),
+    "raise": (mark("{name} raises by {cards}."), mark("You raise by {cards}.")),
+    "fold": (mark("{name} folds."), mark("You fold.")),
+    "show": (mark("{name} shows {cards}."), mark("You show {cards}.")),
+    "muck": (mark("{name} gives up unseen."), mark("You give up unseen.")),
+    "play": (mark("{name} plays {cards}."), mark("You play {cards}.")),
+    "play_claim": (mark("{name} plays {cards} and claims."), mark("You play {cards} and claim.")),
+    "claim": (mark("{name} claims."), mark("You claim.")),
+    "end": (mark("{name} would end the game here."), mark("You would end the game here.")),
     "other": (mark("{name}: {text}"), mark("You: {text}")),
 }
 
@@ -61,7 +79,9 @@ def told(name: str | None, text: str, before: Public | None = None, *, drawn: st
             return _told("call_lay", name, cards=cards, meld=meld)
         case "rummy":
             return _told("call_meld", name, cards=rest)
-        case "meld" | "discard" | "pass" | "deal" | "untake":
+        case "play" if rest.endswith(" claim"):
+            return _told("play_claim", name, cards=rest.removesuffix(" claim"))
+        case _ if verb in SENTENCES and verb != "other":
             return _told(verb, name, cards=rest)
         case _:
             return _told("other", name, text=text)

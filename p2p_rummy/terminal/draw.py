@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from p2p_rummy.cards import RANKS, SUITS
 from p2p_rummy.catalogue import _, mark, ngettext
+from p2p_rummy.terminal import rummoli
 from p2p_rummy.terminal.text import pad, printable, width, wrap
 
 View = Mapping[str, Any]
@@ -46,6 +47,8 @@ def sorted_hand(cards: Sequence[str], order: Order) -> list[list[str]]:
 def table_lines(view: View, names: Sequence[str], style: Style, *, pending: Sequence[str] = ()) -> list[str]:
     """Everything needed to choose a move: who stands where, melds, pile, and the viewer's hand."""
     public = view["public"]
+    if public["game"] == "rummoli":
+        return [*rummoli.table_lines(public, names, style.size), *hand_lines(view, style)]
     return [
         *state_lines(public, names, style),
         *meld_lines(public, names, style),
@@ -68,14 +71,9 @@ def state_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
         elif seat in public.get("floating", ()):
             state = _("floats")
         comma = "," if seat < len(names) - 1 else ""
-        words.append(f"{name} {_scores(public)[seat]} ({state}){comma}")
+        words.append(f"{name} {public['scores'][seat]} ({state}){comma}")
     head = _("Hand {hand}, {dealer} dealt.", hand=public["hand"], dealer=names[public["dealer"]])
     return wrap([*head.split(" "), *" ".join(words).split(" ")], style.size)
-
-
-def _scores(public: View) -> Sequence[int]:
-    scores: Sequence[int] = public["scores"]
-    return scores
 
 
 def meld_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
@@ -157,17 +155,32 @@ def sheet_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
     title = _("Score sheet, to {target}:", target=target) if target else _("Score sheet:")
     if not public["sheet"]:
         return [_("{title} no hand is finished yet.", title=title)]
-    wide = max(7, min(12, (style.size - 8) // max(1, len(names)) - 1))
-    head = "  " + pad(_("hand"), 6) + "".join(" " + _right(name, wide) for name in names)
-    lines = [title, head.rstrip()]
-    for row in public["sheet"]:
-        points = "".join(" " + _right(f"{value:+d}", wide) for value in row["points"])
-        lines.append("  " + pad(str(row["hand"]), 6) + points)
-        for note in row.get("notes", ()):
-            lines += wrap(printable(str(note)).split(" "), style.size, first="         ")
-    totals = "".join(" " + _right(str(total), wide) for total in _scores(public))
-    lines.append("  " + pad(_("total"), 6) + totals)
+    rows = [
+        (str(row["hand"]), [f"{value:+d}" for value in row["points"]], row.get("notes", ()))
+        for row in public["sheet"]
+    ]
+    rows.append((_("total"), [str(total) for total in public["scores"]], ()))
+    wide = min(12, (style.size - 8) // len(names) - 1)
+    if wide < 6:
+        return [title, *(line for row in rows for line in _row_in_words(*row, names, style))]
+    lines = [title, ("  " + pad(_("hand"), 6) + "".join(" " + _right(name, wide) for name in names)).rstrip()]
+    for label, values, notes in rows:
+        lines.append("  " + pad(label, 6) + "".join(" " + _right(value, wide) for value in values))
+        lines += [
+            line
+            for note in notes
+            for line in wrap(printable(str(note)).split(" "), style.size, first=" " * 9)
+        ]
     return lines
+
+
+def _row_in_words(
+    label: str, values: Sequence[str], notes: Sequence[str], names: Sequence[str], style: Style
+) -> list[str]:
+    """A line of the sheet where columns would be too narrow."""
+    told = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+    text = "; ".join([told, *(printable(str(note)) for note in notes)])
+    return wrap(text.split(" "), style.size, first=f"  {label}: ", rest="      ")
 
 
 def hand_result_lines(row: View, names: Sequence[str], style: Style) -> list[str]:
@@ -200,7 +213,7 @@ def legal_lines(moves: Sequence[str], style: Style, *, most: int | None = None) 
             words[-1] = words[-1][:-1]
         if len(shown) < len([rest for rest in rests if rest]):
             more = len(rests) - len(shown)
-            words += ngettext("and {count} more", "and {count} more (`legal` lists all)", more).split(" ")
+            words += _("and {count} more (`legal` lists all)", count=more).split(" ")
         lines += wrap(words, style.size, first=f"  {verb} ", rest="      ")
     return [line.rstrip() for line in lines]
 
@@ -209,33 +222,32 @@ def extra_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
     """What only one game or option has (``extra``), a line each: by seat where there is one value a seat."""
     lines: list[str] = []
     for key, value in public.get("extra", {}).items():
-        text = _extra_text(value, names)
-        if text:
+        if value is not None and value is not False and value not in ("", [], {}):
+            text = _extra_text(value, names)
             label = _(EXTRAS.get(key, key.replace("_", " ")))
             lines += wrap(printable(text).split(" "), style.size, first=f"{label}: ")
     return lines
 
 
 EXTRAS = {
-    "chips": mark("Chips"),
-    "pots": mark("Pots"),
-    "bets": mark("Bets"),
     "opened": mark("Opened"),
-    "suit": mark("Suit"),
     "dealers_joker": mark("Dealer's joker"),
 }
 
 
 def _extra_text(value: Any, names: Sequence[str]) -> str:
-    if value is None or value is False or value in ("", [], {}):
-        return ""
+    if value is None or value in ("", [], {}):
+        return "-"
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_extra_text(item, names) or 0}" for key, item in value.items())
+        return ", ".join(f"{key} {_extra_text(item, names)}" for key, item in value.items())
     if isinstance(value, list | tuple):
-        if len(value) == len(names) and all(type(item) in (int, str) for item in value):
-            return ", ".join(f"{name} {item}" for name, item in zip(names, value, strict=True))
-        return ", ".join(_extra_text(item, names) or "-" for item in value)
-    return _("yes") if value is True else str(value)
+        texts = [_extra_text(item, names) for item in value]
+        if len(value) == len(names) and not any(isinstance(item, list | Mapping) for item in value):
+            return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))
+        return ", ".join(texts)
+    return str(value)
 
 
 def face(card: str, style: Style, *, stands_for: str = "") -> str:

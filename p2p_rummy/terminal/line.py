@@ -33,6 +33,8 @@ from protocol.game import Refused, Turn, Window
 
 LAST_CALL_SECONDS = 3
 """So long before a window closes it is said once more, if the window is long enough for that to help."""
+PATIENCE_SECONDS = 1.5
+"""A player who moves sooner than this need not be announced."""
 
 
 class LineMode:
@@ -58,6 +60,7 @@ class LineMode:
         self._shown_turn: tuple[int, int] | None = None
         self._closes_at: float | None = None
         self._last_call: float | None = None
+        self._awaited: tuple[float, int] | None = None
         self._answer = ""
 
     # --- names -----------------------------------------------------------------------------------------
@@ -84,13 +87,18 @@ class LineMode:
 
     def due(self) -> float | None:
         """When :meth:`clock` has something to say next."""
-        return self._last_call
+        times = [time for time in (self._last_call, self._awaited and self._awaited[0]) if time is not None]
+        return min(times, default=None)
 
     def clock(self) -> None:
-        if self._last_call is not None and self._now() >= self._last_call:
+        now = self._now()
+        if self._awaited is not None and now >= self._awaited[0]:
+            self._say(_("{name} is to play.", name=self.names[self._awaited[1]]))
+            self._awaited = None
+        if self._last_call is not None and now >= self._last_call:
             self._last_call = None
             if not self._answer:
-                left = max(1, round((self._closes_at or 0) - self._now()))
+                left = max(1, round((self._closes_at or 0) - now))
                 self._say(ngettext("{count} second left to call.", "{count} seconds left to call.", left))
 
     # --- what happens ----------------------------------------------------------------------------------
@@ -179,11 +187,9 @@ class LineMode:
 
     def _turn(self, seat: int) -> None:
         self._closes_at = self._last_call = None
+        self._awaited = (self._now() + PATIENCE_SECONDS, seat) if seat != self.table.me else None
         if seat != self.table.me:
-            turn = (self.table.game.hand, seat)
-            if self._shown_turn != turn:
-                self._shown_turn = turn
-                self._say(_("{name} is to play.", name=self.names[seat]))
+            self._shown_turn = None
             return
         if self._sending:
             self._send_next()
@@ -207,6 +213,7 @@ class LineMode:
                 return _("Your move? (`legal` lists what you may do)")
 
     def _moved(self, seat: int, text: str) -> None:
+        self._awaited = None
         if seat == self.table.me:
             self._draft = None
             if text == "draw":

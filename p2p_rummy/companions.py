@@ -1,0 +1,102 @@
+"""Bots at a friend's table: each one a process of its own, with its own home, keys and TCP connection.
+
+They sit down by the ticket like anybody else, over loopback: nothing of theirs passes through the memory of the player
+who seated them, and nothing about them is simulated.  A companion ends when the pipe that is its leash
+does, so a host that dies leaves none behind; its home stays, so ``resume`` brings it back to its seat.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import trio
+
+from p2p_rummy.catalogue import _
+from p2p_rummy.complaint import one_line
+
+NAMES = ("Ada", "Bela", "Cleo", "Dov", "Edda", "Finn", "Greta", "Hugo")
+PARTING_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companion:
+    """One bot to be started: its name, its home, and the words of its command."""
+
+    name: str
+    home: Path
+    words: tuple[str, ...]
+
+
+def newcomers(home: Path, ticket: str, count: int, level: str, *, taken: Sequence[str]) -> list[Companion]:
+    """Bots for a new table, with names that nobody there has."""
+    names = [name for name in NAMES if name not in taken][:count]
+    return [
+        Companion(
+            name=name,
+            home=home / "bots" / name,
+            words=("join", ticket, "--bot", level, "--name", name),
+        )
+        for name in names
+    ]
+
+
+def returners(home: Path, table: str) -> list[Companion]:
+    """The bots of this home that sat at ``table`` when it was left."""
+    homes = sorted(path for path in (home / "bots").glob("*") if (path / "tables" / table).is_dir())
+    return [Companion(name=path.name, home=path, words=("resume", table)) for path in homes]
+
+
+@asynccontextmanager
+async def companions(bots: Sequence[Companion]) -> AsyncIterator[trio.MemoryReceiveChannel[str]]:
+    """The bots' processes, for as long as the block runs; a line arrives for each one that stops before."""
+    send, troubles = trio.open_memory_channel[str](len(bots))
+    processes: list[trio.Process] = []
+    async with trio.open_nursery() as nursery:
+        try:
+            for bot in bots:
+                process = await _start(bot)
+                processes.append(process)
+                nursery.start_soon(_watch, bot, process, send)
+            yield troubles
+        finally:
+            nursery.cancel_scope.cancel()
+            with trio.CancelScope(shield=True):
+                await _part(processes)
+
+
+async def _start(bot: Companion) -> trio.Process:
+    bot.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (bot.home / "events.jsonl").open("ab") as out, (bot.home / "errors.txt").open("wb") as errors:
+        return await trio.lowlevel.open_process(
+            [sys.executable, "-m", "p2p_rummy", *bot.words, "--home", str(bot.home), "--json", "--leash"],
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=errors,
+            start_new_session=True,  # Ctrl-C is for the player; the leash is for the bots
+        )
+
+
+async def _watch(bot: Companion, process: trio.Process, troubles: trio.MemorySendChannel[str]) -> None:
+    status = await process.wait()
+    if status:
+        errors = (bot.home / "errors.txt").read_text(encoding="utf-8", errors="replace").strip()
+        reason = one_line(errors.splitlines()[-1]) if errors else _("exit status {status}", status=status)
+        await troubles.send(_("The bot {name} has stopped: {reason}", name=bot.name, reason=reason))
+
+
+async def _part(processes: Sequence[trio.Process]) -> None:
+    for process in processes:
+        if process.stdin is not None:
+            await process.stdin.aclose()
+    with trio.move_on_after(PARTING_SECONDS):
+        for process in processes:
+            await process.wait()
+    for process in processes:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
