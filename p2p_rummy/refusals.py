@@ -35,6 +35,25 @@ CODES: Final = (
 )
 """All codes, the first two for text, the last for tables.  The faces' catalogues translate these."""
 
+RUMMOLI_CODES: Final = (
+    "pay_card_in_hand",
+    "bid_too_low",
+    "not_enough_chips",
+    "bet_to_answer",
+    "no_bet_to_answer",
+    "no_more_raises",
+    "over_the_limit",
+    "must_show",
+    "not_five_cards",
+    "not_the_best_five",
+    "nothing_to_claim",
+    "must_play",
+    "not_the_next_card",
+    "wrong_colour",
+    "not_the_lowest",
+)
+"""What only Rummoli refuses, in the order of its phases."""
+
 
 class InvalidMove(Refused):
     """The text cannot be read as a move.  Correct the spelling; the message shows the form."""

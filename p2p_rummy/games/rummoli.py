@@ -242,10 +242,19 @@ class Rummoli:
         if self.phase == "final":
             self._need = self._showdown()
         elif self.options.widow and self.widow_taker is None:
-            self.phase = "widow"
-            self._need = Turn(seat=self.dealer)
+            self.begin("widow")
         else:
+            self.begin("bet")
+
+    def begin(self, phase: str, leader: Seat = 0, colour: str | None = None) -> None:
+        """Enter the round at ``phase``, all cards being dealt; ``lead`` needs to know who leads what."""
+        if phase == "widow":
+            self.phase = phase
+            self._need = Turn(seat=self.dealer)
+        elif phase == "bet":
             self._start_poker()
+        else:
+            self._start_stops(leader, colour)
 
     def _showdown(self) -> Showdown:
         return Showdown(
@@ -343,9 +352,9 @@ class Rummoli:
 
     # --- stops ------------------------------------------------------------------------------------------
 
-    def _start_stops(self, leader: Seat) -> None:
+    def _start_stops(self, leader: Seat, colour: str | None = None) -> None:
         seats = self.in_round()
-        self.stops = Stops(seats, {seat: len(self.hands[seat]) for seat in seats}, leader)
+        self.stops = Stops(seats, {seat: len(self.hands[seat]) for seat in seats}, leader, colour)
         for seat in self.players:
             if seat in self.out:
                 self.stops.leave(seat, self.open_hand(seat))

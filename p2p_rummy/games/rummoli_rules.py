@@ -195,7 +195,7 @@ def _claim(game: Rummoli, seat: Seat, move: Move) -> None:
     if not (move.claim or move.verb == "claim"):
         return
     if game.options.claim == "auto":
-        raise _refusal("option_forbids", "with claim=auto the pots are paid at once", "R231")
+        raise _refusal("option_forbids", "with claim=auto the pots are paid at once", "R231", move.cards)
     if move.verb == "claim":
         won = game.claimable if stops.last == seat else ()
     else:

@@ -109,7 +109,9 @@ class Stops:
         "statements", "waiting", "winner",
     )  # fmt: skip
 
-    def __init__(self, order: Sequence[Seat], counts: Mapping[Seat, int], leader: Seat) -> None:
+    def __init__(
+        self, order: Sequence[Seat], counts: Mapping[Seat, int], leader: Seat, colour: str | None = None
+    ) -> None:
         self.ring = tuple(order)
         self.order: list[Seat] = list(order)
         """The seats of the ring that are still in."""
@@ -120,7 +122,7 @@ class Stops:
         """Cards known to all to be out of play: those of seats that left the table."""
         self.leader: Seat | None = leader
         """Whose lead it is; None while a card is to be followed and when all is over."""
-        self.colour: str | None = None
+        self.colour = colour
         """What must be led; None: any colour (the first lead)."""
         self.passed: list[Seat] = []
         """Who has denied having the colour."""
