@@ -13,10 +13,10 @@ state          event                    next state
 COMMITTING     close_commits            REVEALING
 REVEALING      close_reveals            READY
 READY          begin_shuffle            SHUFFLING
-SHUFFLING      close_shuffle, drop      SHUFFLING; READY after the last, which makes the slots
+SHUFFLING      close_shuffle            SHUFFLING; READY after the last, which makes the slots
+keys are out   abandon_shuffle, drop    READY; a shuffle under way is void and begins again
 READY          close_shares             READY
 READY          close_opening            READY
-keys are out   drop                     as it was (see above)
 keys are out   close_restore            as it was
 =============  =======================  ==============================================
 
@@ -36,7 +36,7 @@ Bodies: SHUFFLE ``[outputs, proof]`` (:mod:`protocol.shuffle`); SHARES and openi
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from protocol import canonical, sharing, shuffle
@@ -138,9 +138,6 @@ class Deck:
         self._expect(DeckState.COMMITTING)
         self._require_all(bodies)
         taken = {seat: self._commitment(None, seat, bodies[seat]) for seat in self.seats}
-        self._refuse_repeats(
-            (seat, commitment.sealing.key) for seat, commitment in taken.items() if commitment.sealing
-        )
         self._commitments = taken
         self.state = DeckState.REVEALING
 
@@ -163,15 +160,23 @@ class Deck:
             verify_possession(transcript, backup.ephemeral, backup.possession)
 
     def close_reveals(self, bodies: Mapping[Seat, object]) -> None:
-        """All are revealed: the joint key, the coin and the shuffle order follow."""
+        """All are revealed: the joint key, the coin and the shuffle order follow.
+
+        Raises VerificationError, the state unchanged, if two seats share one key: the later seat is at fault.
+        """
         self._expect(DeckState.REVEALING)
         self._require_all(bodies)
         taken = {seat: self._reveal(None, seat, bodies[seat]) for seat in self.seats}
-        self._refuse_repeats((seat, reveal.share) for seat, reveal in taken.items())
-        key = add(*(reveal.share for reveal in taken.values()))
+        owners: dict[Point, Seat] = {}
+        for seat, reveal in taken.items():
+            # Both have proven that they know the secret, so they share it; the later seat is named.
+            if owners.setdefault(reveal.share, seat) != seat:
+                other = owners[reveal.share]
+                raise VerificationError("repeated_key", f"its key share is that of seat {other}", seat=seat)
+        key = add(*owners)
         if key is None:
-            # Every seat proved that it knows its share, so the last of them was chosen by all together.
-            raise VerificationError("bad_key", "the key shares add up to the identity")
+            # Committed to before any was seen and proven: only all seats together can have made this.
+            raise VerificationError("bad_key", "the key shares add up to the identity", seat=self.seats[-1])
         place: list[Value] = [self.table, self.hand, list(self.seats)]
         coin = tagged_hash("coin", canonical.encode(place), *(reveal.nonce for reveal in taken.values()))
         first = int.from_bytes(tagged_hash("shuffle order", coin), "big") % len(self.seats)
@@ -188,7 +193,6 @@ class Deck:
         self._expect(DeckState.READY)
         self._current = shuffle.open_deck(cards, self.joint_key)
         self._cards.update((shuffle.card_point(card).encoded, card) for card in cards)
-        self._done = ()
         self.state = DeckState.SHUFFLING
 
     @property
@@ -216,14 +220,17 @@ class Deck:
         outputs, _proof = self._shuffled(None, seat, body)
         self._current = outputs
         self._done = (*self._done, seat)
-        self._finish_shuffle()
-
-    def _finish_shuffle(self) -> None:
         if self.shuffler is None:
             self._slots += self._current
             self._shares += [{} for _ in self._current]
-            self._current = ()
-            self.state = DeckState.READY
+            self.abandon_shuffle()
+
+    def abandon_shuffle(self) -> None:
+        """Forget a shuffle under way; it begins again from the open deck."""
+        self._expect(*KEYS_OUT)
+        self._current = ()
+        self._done = ()
+        self.state = DeckState.READY
 
     # --- shares and openings -----------------------------------------------------------------------------
 
@@ -282,13 +289,15 @@ class Deck:
     # --- drops and backups -------------------------------------------------------------------------------
 
     def drop(self, seat: Seat) -> None:
-        """By a decision of the table ``seat`` has left this hand: it shuffles no more and owes nothing."""
+        """By a decision of the table ``seat`` has left this hand: it shuffles no more and owes nothing.
+
+        A shuffle under way is void: the others begin it again.
+        """
         self._expect(*KEYS_OUT)
         if seat not in self.seats:
             raise LocalProtocolError(f"seat {seat} is not in this hand")
         self._dropped.setdefault(seat, None)
-        if self.state is DeckState.SHUFFLING:
-            self._finish_shuffle()
+        self.abandon_shuffle()
 
     @property
     def dropped(self) -> tuple[Seat, ...]:
@@ -298,25 +307,26 @@ class Deck:
         """COMPLAINT about a backup share: the seat at fault, which is ``seat`` itself if the share was good."""
         self._expect(*KEYS_OUT)
         self._require_live(seat)
-        if self.threshold is None:
-            raise _fault(context, seat, "bad_complaint", "this hand has no backups")
-        try:
-            parts = canonical.array(body, field="complaint", length=3)
-            dealer = canonical.integer(parts[0], field="complaint.dealer")
-            point = Point.decode(canonical.octets(parts[1], field="complaint.point"), field="complaint.point")
-            proof = canonical.octets(parts[2], field="complaint.proof")
-        except EncodingError as error:
-            raise _fault(context, seat, "bad_encoding", str(error)) from None
-        if dealer == seat or dealer not in self.seats:
-            raise _fault(context, seat, "bad_complaint", f"seat {dealer} has dealt it no backup share")
-        backup, key = self.backup(dealer), self.sealing_key(seat)
+        dealer, point, proof = self._complaint(context, seat, body)
         transcript = Transcript(context, COMPLAINT, seat, dealer)
-        verify_equality(transcript, key, [backup.ephemeral], [point], proof, entropy)
+        base = self.backup(dealer).ephemeral
+        verify_equality(transcript, self.sealing_key(seat), [base], [point], proof, entropy)
+        return self._judge(seat, dealer, point)
+
+    def close_complaint(self, seat: Seat, body: object) -> Seat:
+        """The verdict on a complaint that passed its check: the seat at fault."""
+        self._expect(*KEYS_OUT)
+        self._require_live(seat)
+        dealer, point, _proof = self._complaint(None, seat, body)
+        return self._judge(seat, dealer, point)
+
+    def _judge(self, seat: Seat, dealer: Seat, point: Point) -> Seat:
+        backup = self.backup(dealer)
         return sharing.judge(
             self.backup_place(dealer, seat),
             backup.sealed[seat],
             backup.ephemeral,
-            key,
+            self.sealing_key(seat),
             point,
             backup.commitments,
         )
@@ -408,6 +418,20 @@ class Deck:
             )
         except EncodingError as error:
             raise _fault(context, seat, "bad_encoding", str(error)) from None
+
+    def _complaint(self, context: Context | None, seat: Seat, body: object) -> tuple[Seat, Point, bytes]:
+        if self.threshold is None:
+            raise _fault(context, seat, "bad_complaint", "this hand has no backups")
+        try:
+            parts = canonical.array(body, field="complaint", length=3)
+            dealer = canonical.integer(parts[0], field="complaint.dealer")
+            point = Point.decode(canonical.octets(parts[1], field="complaint.point"), field="complaint.point")
+            proof = canonical.octets(parts[2], field="complaint.proof")
+        except EncodingError as error:
+            raise _fault(context, seat, "bad_encoding", str(error)) from None
+        if dealer == seat or dealer not in self.seats:
+            raise _fault(context, seat, "bad_complaint", f"seat {dealer} has dealt it no backup share")
+        return dealer, point, proof
 
     def _restore_share(self, context: Context | None, seat: Seat, body: object) -> int:
         try:
@@ -521,14 +545,6 @@ class Deck:
     def _require_slots(self, slots: Sequence[Slot]) -> None:
         if not slots or len(set(slots)) != len(slots) or not all(0 <= s < len(self._slots) for s in slots):
             raise LocalProtocolError(f"{list(slots)} are not different slots below {len(self._slots)}")
-
-    @staticmethod
-    def _refuse_repeats(keys: Iterable[tuple[Seat, Point]]) -> None:
-        owners: dict[Point, Seat] = {}
-        for seat, key in keys:
-            # Both have proven that they know the secret, so they share it; the later seat is named.
-            if owners.setdefault(key, seat) != seat:
-                raise VerificationError("repeated_key", f"the key is that of seat {owners[key]}", seat=seat)
 
 
 def _fault(context: Context | None, seat: Seat, reason: str, message: str) -> VerificationError:

@@ -123,36 +123,32 @@ def test_the_survivors_finish_old_slots_and_shuffle_again_without_the_dropped_se
     assert {table.secrets[1].faces()[6], table.deck.face(7)} == set(opened)
 
 
-def test_a_seat_dropped_on_its_turn_to_shuffle_is_passed_over() -> None:
+def test_a_drop_voids_the_shuffle_under_way_and_the_others_begin_again() -> None:
     table = DeckTable(4, threshold=3)
     table.agree()
     table.deck.begin_shuffle(range(4))
-    first = table.deck.shuffler
-    assert first == table.deck.shuffle_order[0]
-    table.deck.drop(first)
-    for expected in table.deck.shuffle_order[1:]:
-        assert table.deck.shuffler == expected
-        body = table.secrets[expected].shuffle(table.context(), table.entropy())
-        table.deck.check_shuffle(table.context(), expected, body, table.entropy())
-        table.deck.close_shuffle(expected, body)
+    first, second, *_ = table.deck.shuffle_order
+    assert table.deck.shuffler == first
+    body = table.secrets[first].shuffle(table.context(), table.entropy())
+    table.deck.close_shuffle(first, body)
+    table.drop(second)
     assert table.deck.state is DeckState.READY
-    assert table.deck.slot_count == 4
-
-
-def test_the_last_shuffler_dropped_ends_the_shuffle_with_what_the_others_made() -> None:
-    table = DeckTable(4, threshold=3)
-    table.agree()
-    table.deck.begin_shuffle(range(4))
-    for seat in table.deck.shuffle_order[:3]:
-        body = table.secrets[seat].shuffle(table.context(), table.entropy())
-        table.deck.check_shuffle(table.context(), seat, body, table.entropy())
-        table.deck.close_shuffle(seat, body)
     assert table.deck.slot_count == 0
-    last = table.deck.shuffle_order[3]
-    table.drop(last)
-    assert table.deck.state is DeckState.READY
+    before = table.step
+    table.shuffle(range(4))
+    assert table.step == before + 3
     table.deal(dict.fromkeys(range(4)))
     assert sorted(table.deck.face(slot) or 0 for slot in range(4)) == [0, 1, 2, 3]
+
+
+def test_an_abandoned_shuffle_leaves_no_slots() -> None:
+    table = DeckTable(2)
+    table.agree()
+    before = table.deck.digest()
+    table.deck.begin_shuffle(range(4))
+    assert table.deck.digest() != before
+    table.deck.abandon_shuffle()
+    assert table.deck.digest() == before
 
 
 def test_fewer_holders_than_the_threshold_restore_nothing() -> None:
@@ -207,7 +203,9 @@ def test_an_event_in_the_wrong_state_raises_and_changes_nothing() -> None:
             "close_shares": (0, [0], []),
             "check_opening": (context, 0, [0], [], entropy),
             "close_opening": (0, [0], []),
+            "abandon_shuffle": (),
             "check_complaint": (context, 0, [], entropy),
+            "close_complaint": (0, []),
             "drop": (0,),
             "check_restore": (context, 0, 1, []),
             "close_restore": (1, {}),
@@ -220,11 +218,10 @@ def test_an_event_in_the_wrong_state_raises_and_changes_nothing() -> None:
     deck.close_commits(commits)
     refuse_unless("check_reveal", "close_reveals")
     deck.close_reveals(table.reveals())
-    refuse_unless(
-        "begin_shuffle", "check_shares", "check_opening", "check_complaint", "drop", "check_restore"
-    )
+    always = ("abandon_shuffle", "check_complaint", "close_complaint", "drop", "check_restore")
+    refuse_unless("begin_shuffle", "check_shares", "check_opening", *always)
     deck.begin_shuffle((1, 2))
-    refuse_unless("check_shuffle", "close_shuffle", "check_complaint", "drop", "check_restore")
+    refuse_unless("check_shuffle", "close_shuffle", *always)
 
 
 @pytest.mark.parametrize(
