@@ -23,16 +23,16 @@ RULING         step   ``[[[seat, answer id or b""]...], winner + 1 or 0, digest]
 SHOW           step   ``[slots, opening]``                                          owners
 RESULT         step   ``[hand, [[negative, score]...], digest, [return entry...]]`` seats of the hand
 RESTORE        step   the deck's, for each seat that was dropped                    survivors
-RECORD         step   ``[value, [[seat, round, signature]...]]``                    the arbiter
+RECORD         step   ``[certificate ...]``, one for each decision since              the arbiter
+END            step   ``[]``                                                        seats of the last hand
 PROPOSAL       vote   the arbiter machine's                                         leader of the round
 PREVOTE        vote   the arbiter machine's                                         seats of the epoch
 PRECOMMIT      vote   the arbiter machine's                                         seats of the epoch
 RETURN         note   ``[hand]``                                                    a dropped seat
-END            note   ``[]``                                                        seats of the last hand
 =============  =====  ============================================================  =======================
 
 A *step* entry is in the head.  A *vote* is not: its outcome (absence marks, a new epoch) is.  A *note* is
-neither; it asks, or acknowledges.
+neither: it asks for something.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class Kind(IntEnum):
     RESULT = 11
     RESTORE = 12
     RECORD = 13
+    END = 14
     PROPOSAL = 32
     PREVOTE = 33
     PRECOMMIT = 34
     RETURN = 48
-    END = 49
 
 
 class Nature(Enum):
