@@ -9,6 +9,7 @@ from p2p_rummy.terminal.text import printable
 from protocol.agreement import Agreement, SeatClaim
 from protocol.identity import fingerprint
 from protocol.lobby import Offer, Roster
+from protocol.quorum import quorum
 
 
 def roster_lines(roster: Roster, own_key: bytes) -> list[str]:
@@ -35,7 +36,7 @@ def agreement_lines(agreement: Agreement, own_key: bytes) -> list[str]:
         _("Everybody signs this agreement:"),
         *terms_lines(agreement),
         *seat_lines(agreement.seats, own_key),
-        _("  table {table}", table=agreement.table.hex()[:20]),
+        _("  table {table}", table=agreement.table.hex()[:16]),
     ]
 
 
@@ -63,7 +64,7 @@ def terms_lines(terms: Agreement | Offer) -> list[str]:
     return lines
 
 
-def coalition_lines(seats: int, *, strict: bool, quorum: int) -> list[str]:
+def coalition_lines(seats: int, *, strict: bool) -> list[str]:
     """What a coalition could do at a table of this size, said before it starts (design, the deck)."""
     if strict:
         return [_("No coalition of the others can see your hand.")]
@@ -71,9 +72,9 @@ def coalition_lines(seats: int, *, strict: bool, quorum: int) -> list[str]:
         return [_("Two players: neither can see the other's hand or decide anything alone.")]
     return [
         ngettext(
-            "{count} other player together could rebuild a hand key; fewer can neither see your cards nor drop you.",
-            "{count} other players together could rebuild a hand key; fewer can neither see your cards nor drop you.",
-            quorum,
+            "{count} other player could see your hand and drop you; fewer can do neither.",
+            "{count} other players together could see your hand and drop you; fewer can do neither.",
+            quorum(seats),
         )
     ]
 

@@ -1,0 +1,87 @@
+"""Before the cards, and when something goes wrong: what is signed, who is there, what to do next."""
+
+from __future__ import annotations
+
+import pytest
+
+from p2p_rummy.terminal.lobby import agreement_lines, coalition_lines, roster_lines
+from p2p_rummy.terminal.trouble import trouble_lines
+from protocol import events
+from protocol.agreement import Agreement, SeatClaim, claim
+from protocol.events import Accusation, Pause
+from protocol.identity import Identity, fingerprint
+from protocol.lobby import Offer, Roster
+
+ANN, BO, CY = (Identity(bytes([n]) * 32) for n in (1, 2, 3))
+NAMES = ["You", "Bo", "Cy"]
+
+
+def claims() -> tuple[SeatClaim, ...]:
+    return (
+        claim(ANN, "Ann", b"a" * 32),
+        claim(BO, "Bo", b"b" * 32, bot="steady"),
+    )
+
+
+def offer() -> Offer:
+    return Offer(
+        game="rum500", rules_version=1, options=(("ace", "low"), ("target", "1000")), seats=3, turn_ms=180_000
+    )
+
+
+def test_the_lobby_shows_who_is_there_with_fingerprints_and_how_many_are_missing() -> None:
+    assert roster_lines(Roster(offer=offer(), claims=claims()), ANN.public_key) == [
+        "At the table:",
+        f"  1. Ann (you)  {fingerprint(ANN.public_key)}",
+        f"  2. Bo (bot, steady)  {fingerprint(BO.public_key)}",
+        "  1 seat is free.",
+    ]
+
+
+def test_the_agreement_is_shown_whole_before_it_is_signed() -> None:
+    agreement: Agreement = offer().agreement(claims())
+    assert agreement_lines(agreement, BO.public_key) == [
+        "Everybody signs this agreement:",
+        "  game rum500, rules version 1",
+        "  options: ace=low, target=1000",
+        "  call window 5 s, a turn 3 min, anything else 15 s",
+        f"  1. Ann  {fingerprint(ANN.public_key)}",
+        f"  2. Bo (you) (bot, steady)  {fingerprint(BO.public_key)}",
+        f"  table {agreement.table.hex()[:16]}",
+    ]
+
+
+def test_a_table_says_what_a_coalition_of_its_size_could_do() -> None:
+    assert "2 other players together" in " ".join(coalition_lines(3, strict=False))
+    assert "4 other players together" in " ".join(coalition_lines(6, strict=False))
+    assert "neither" in " ".join(coalition_lines(2, strict=False))
+    assert coalition_lines(4, strict=True) == ["No coalition of the others can see your hand."]
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (events.Suspended(seats=(1,), step=4, why=Pause.TWO_PLAYERS), "`p2p-rummy resume` later loses nothing"),
+        (events.Suspended(seats=(1, 2), step=4, why=Pause.MINORITY), "The table waits for Bo and Cy"),
+        (events.Waiting(seats=(2,), step=4, deadline=30.0), "Waiting for Cy: 20 seconds."),
+        (events.Waiting(seats=(2,), step=4, deadline=0.0), "Waiting for Cy."),
+        (events.SeatDropped(seat=1, faces=((0, 0), (1, 104)), void=False), "its cards were: AS X1"),
+        (events.SeatDropped(seat=1, faces=(), void=True), "the hand is void"),
+        (events.Halted(reason="disk", message="the disk is full; free some space"), "free some space"),
+        (
+            events.EvidenceFound(seat=2, accusation=Accusation.EXPOSED, reason="two", message="two discards", step=9,
+                                 data=b""),
+            "Cy signed two statements that contradict each other (two discards)",
+        ),
+        (events.LinkRefused(link=3, seat=None, reason="x", message="bad\x1b[2Jframe"), "a stranger was closed: bad?[2J"),
+    ],
+)  # fmt: skip
+def test_trouble_is_one_plain_sentence(event: events.Event, says: str) -> None:
+    (line,) = trouble_lines(event, NAMES, 10.0)
+    assert says in line
+    assert "\x1b" not in line
+
+
+def test_quiet_events_need_no_words() -> None:
+    assert trouble_lines(events.StepClosed(step=1, epoch=0, head=b"", final=True), NAMES, 0.0) == []
+    assert trouble_lines(events.Connected(seat=None), NAMES, 0.0) == []
