@@ -177,7 +177,7 @@ class Rummoli:
         return tuple(slot for slot in (*self.hands[seat], *self.dead[seat]) if slot not in self.faces)
 
     def is_call(self, text: str) -> bool:
-        return text != "pass"
+        return text.startswith("play ")
 
     def digest(self) -> bytes:
         return rummoli_snapshot.digest(self)
