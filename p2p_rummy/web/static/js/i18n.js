@@ -1,0 +1,32 @@
+// Every sentence of the page comes from lang/<language>.json; keys are the same in each (tests/web/test_catalogues.py).
+
+export const LANGUAGES = { en: "English", ja: "日本語", ko: "한국어" };
+
+let sentences = {};
+export let language = "en";
+
+export async function useLanguage(wanted) {
+  language = wanted in LANGUAGES ? wanted : "en";
+  const answer = await fetch(`/static/lang/${language}.json`);
+  if (!answer.ok) throw new Error(`no catalogue for ${language}`);
+  sentences = await answer.json();
+  document.documentElement.lang = language;
+}
+
+/** The language to begin with: what was chosen on this page, else what p2p-rummy was started with, else the browser's. */
+export function preferredLanguage(chosen, started) {
+  const asked = [chosen, started, ...(navigator.languages || [navigator.language])];
+  return asked.map((name) => (name || "").slice(0, 2)).find((name) => name in LANGUAGES) || "en";
+}
+
+/** The sentence for `key` with its {fields} filled in. With a number `count`, "key.one" is used for 1 where there is one. */
+export function t(key, values = {}) {
+  const exact = values.count === 1 && sentences[`${key}.one`] !== undefined ? `${key}.one` : key;
+  const sentence = sentences[exact];
+  if (sentence === undefined) return key;
+  return sentence.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+export function known(key) {
+  return sentences[key] !== undefined;
+}

@@ -1,0 +1,104 @@
+// Below the table: what can be done, and the own hand. In a call window the Rummy! button with its ring.
+
+import { h } from "./dom.js";
+import { t } from "./i18n.js";
+import { cardSigns } from "./cards.js";
+import { clockText } from "./words.js";
+import { hand } from "./table.js";
+
+const RING = 2 * Math.PI * 22;
+
+function button(key, label, { lit = false, primary = false, run, shortcut = "", pressed }) {
+  return h("button", {
+    key, type: "button", class: `do ${lit ? "lit" : ""} ${primary ? "primary" : ""}`, "data-do": key,
+    "aria-disabled": lit ? undefined : "true", "aria-keyshortcuts": shortcut || undefined, "aria-pressed": pressed, on: { click: run },
+  }, label, shortcut ? h("kbd", { "aria-hidden": "true" }, shortcut.toUpperCase()) : null);
+}
+
+function turnButtons(S, act) {
+  const open = S.shown.public;
+  const found = act.meanings();
+  const layIds = Object.keys(found.lay);
+  const pile = open.discard;
+  const pick = S.pick ?? (pile.length ? pile[pile.length - 1] : null);
+  const count = pick === null ? 0 : pile.length - pile.indexOf(pick);
+  const mayTake = act.may("take") && act.takeNote(pick) !== "" && S.legal.some((move) => move.verb === "take" && move.cards[0] === pick);
+  const drawing = open.phase === "draw";
+  const plain = act.plain();
+  return [
+    button("draw", t("action.draw"), { lit: act.may("draw"), primary: drawing && S.pick === null, run: act.draw, shortcut: "d" }),
+    button("take", count > 1 ? t("action.take_many", { card: cardSigns(pick), count: count - 1 }) : t("action.take", { card: pick ? cardSigns(pick) : "" }),
+      { lit: mayTake, primary: S.pick !== null && mayTake, run: act.takePicked, shortcut: "t" }),
+    button("meld", t("action.meld"), { lit: found.meld.length > 0, primary: found.meld.length > 0, run: act.meld, shortcut: "m" }),
+    button("lay", layIds.length === 1 ? t("action.lay_on", { id: layIds[0] }) : t("action.lay"), { lit: layIds.length > 0, primary: layIds.length > 0, run: act.lay, shortcut: "l" }),
+    button("discard", t("action.discard"), { lit: Boolean(found.discard), primary: Boolean(found.discard) && !found.meld.length && !layIds.length, run: act.discard, shortcut: "x" }),
+    ...found.others.map((move) => button(`other ${move.text}`, move.text, { lit: true, run: () => act.send(move.text) })),
+    ...plain.map((move) => button(`plain ${move.text}`, plainLabel(move), { lit: true, run: () => act.send(move.text), shortcut: move.text === "pass" ? "p" : "" })),
+  ];
+}
+
+const NAMED = new Set(["pass", "untake", "deal", "fold", "check", "call"]);
+
+function plainLabel(move) {
+  if (NAMED.has(move.text)) return t(`action.${move.text}`);
+  return move.text;
+}
+
+function ring(clock) {
+  const left = Math.max(0, (clock.until ?? 0) - performance.now());
+  const share = clock.limit_ms > 0 ? Math.min(1, left / clock.limit_ms) : 0;
+  return h("svg", { class: "ring", viewBox: "0 0 52 52", "aria-hidden": "true" },
+    h("circle", { class: "ring-back", cx: 26, cy: 26, r: 22 }),
+    h("circle", {
+      class: "ring-left", cx: 26, cy: 26, r: 22, "stroke-dasharray": RING,
+      // The sweep itself is CSS; only its start and length are set, once for each window.
+      style: { "--from": String(RING * (1 - share)), "--full": String(RING), "animation-duration": `${Math.max(0.01, left / 1000)}s` },
+      key: `ring${clock.until}`,
+    }));
+}
+
+function windowBar(S, act) {
+  const view = S.shown;
+  const clock = view.facts.window;
+  const calling = S.calling;
+  const hints = S.legal.filter((move) => move.verb === "rummy");
+  const state = clock.safe ? t("call.safe") : S.passed ? t("call.passed") : "";
+  return h("div", { class: "window-bar", key: "window", role: "group", "aria-label": t("call.label") },
+    h("button", { key: "rummy", type: "button", class: `rummy ${calling ? "armed" : ""}`, "data-do": "rummy", "aria-pressed": calling ? "true" : "false", "aria-keyshortcuts": "r", on: { click: act.rummy } },
+      ring(clock), h("span", { class: "rummy-word" }, t("call.rummy"))),
+    calling
+      ? [
+        h("p", { key: "how", class: "window-words" }, calling.cards.size ? t("call.where") : t("call.choose")),
+        button("call-new", t("call.new_meld"), { lit: calling.cards.size > 0, primary: calling.cards.size > 2, run: () => act.call(""), shortcut: "n" }),
+        button("call-back", t("call.back"), { lit: true, run: act.clear }),
+      ]
+      : [
+        h("p", { key: "how", class: "window-words" }, state || t("call.open", { time: clock.until ? "" : "" }), " ",
+          clock.left_ms > 0 ? h("span", { class: "clock", "data-clock": clock.until }, clockText(clock)) : null),
+        button("pass", t("action.pass"), { lit: act.may("pass") && !S.passed, primary: false, run: act.pass, shortcut: "p" }),
+        ...hints.slice(0, 6).map((move) => button(`hint ${move.text}`, t("call.hint", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : "") }), { lit: true, run: () => act.send(move.text) })),
+      ]);
+}
+
+function hintRow(S, act) {
+  if (!S.shown.public.options.hints || S.shown.need.kind !== "turn") return null;
+  const melds = S.legal.filter((move) => (move.verb === "meld" && move.groups.length === 1) || move.verb === "lay").slice(0, 8);
+  if (!melds.length) return null;
+  return h("div", { class: "hints", key: "hints" }, h("span", {}, t("hints.label")),
+    ...melds.map((move) => h("button", { key: move.text, type: "button", class: "chip", on: { click: () => act.send(move.text) } },
+      move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : ""))));
+}
+
+export function tray(S, act, inWindow) {
+  if (S.shown.me === null) return h("footer", { class: "tray slim", key: "tray" }, h("p", { class: "notice" }, S.notice || t("watch.note")));
+  const past = S.again || S.replay;
+  return h("footer", { class: `tray ${past ? "is-past" : ""}`, key: "tray", id: "hand" },
+    h("p", { class: "notice", key: "notice", role: "status" }, S.notice),
+    past ? null : inWindow ? windowBar(S, act) : h("div", { class: `actions phase-${S.legal.some((move) => move.verb === "draw" || move.verb === "take") ? "draw" : S.legal.length ? "play" : "none"}`, key: "actions", role: "toolbar", "aria-label": t("action.label") },
+      ...turnButtons(S, act),
+      h("span", { class: "gap", key: "gap" }),
+      h("span", { class: "sorts", key: "sorts", role: "group", "aria-label": t("sort.label") },
+        ...[["suit", "s"], ["rank", "k"], ["melds", "b"]].map(([how, key]) => button(`sort-${how}`, t(`sort.${how}`), { lit: true, run: () => act.sort(how), shortcut: key, pressed: S.order.how === how ? "true" : "false" })))),
+    hintRow(S, act),
+    hand(S, act));
+}
