@@ -1,4 +1,4 @@
-"""Files that survive: the journal, the public log, a hand's secrets, and the lock on a home.
+"""Files that survive: the journal, the public log, a hand's secrets, small files, and the lock on a home.
 
 Theory of operation
 -------------------
@@ -37,7 +37,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
@@ -252,18 +252,17 @@ class Secrets:
 
     def store(self, hand: int, data: bytes) -> None:
         """Make it durable; replaces an earlier secret of this hand.  Raises DiskFailed."""
-        final = self._path(hand)
-        write_durably(final, _header(SECRET_MAGIC) + _record(_HEADER, data))
+        write_small_file(self._path(hand), SECRET_MAGIC, data)
 
     def load(self) -> Mapping[int, bytes]:
         """The secrets that are there and whole, by hand; a damaged one counts as lost (F38)."""
-        found = {}
+        found: dict[int, bytes] = {}
         with _disk(self.directory):
             for path in sorted(self.directory.glob("secret-*")):
                 number = path.name.removeprefix("secret-")
-                records, _end, problem = _scan(path.read_bytes(), SECRET_MAGIC)
-                if number.isdecimal() and problem is None and len(records) == 1:
-                    found[int(number)] = records[0]
+                if number.isdecimal():
+                    with suppress(Damaged):
+                        found[int(number)] = read_small_file(path, SECRET_MAGIC)
         return found
 
     def wipe(self, hand: int) -> None:
@@ -315,6 +314,26 @@ class Lock:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+# --- small files ---------------------------------------------------------------------------------------
+
+
+def write_small_file(path: Path, magic: bytes, payload: bytes) -> None:
+    """A file of one record, replaced as a whole and durable when this returns.  Raises DiskFailed."""
+    write_durably(path, _header(magic) + _record(_HEADER, payload))
+
+
+def read_small_file(path: Path, magic: bytes) -> bytes:
+    """What :func:`write_small_file` wrote.  Raises Damaged, or DiskFailed if it cannot be read."""
+    with _disk(path):
+        data = path.read_bytes()
+    records, end, problem = _scan(data, magic)
+    if isinstance(problem, _Bad):
+        raise Damaged(path, problem.offset, problem.reason)
+    if problem is not None or len(records) != 1:
+        raise Damaged(path, end, "the file ends too early, or goes on too long")
+    return records[0]
 
 
 # --- durable bytes -------------------------------------------------------------------------------------

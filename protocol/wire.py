@@ -222,6 +222,8 @@ class Link:
         self.peer_key: bytes | None = None
         self.peer_version: int | None = None
         self.peer_software = ""
+        self.frames = 0
+        """Whole frames received, PINGs included: what shows that the peer is alive."""
         self._identity = identity
         self._pinned = peer_key
         self._listening_port = listening_port
@@ -246,6 +248,11 @@ class Link:
         """Whether part of a frame has arrived and the rest has not."""
         return bool(self._buffer)
 
+    @property
+    def outgoing_bytes(self) -> int:
+        """How much :meth:`take_outgoing` would return."""
+        return len(self._outgoing)
+
     def take_outgoing(self) -> bytes:
         """The bytes to send now, in order (HELLO and AUTH appear here by themselves)."""
         out = bytes(self._outgoing)
@@ -269,13 +276,16 @@ class Link:
         self._send_sealed(Kind.PING, b"")
 
     def close(self, code: str, reason: str) -> None:
-        """Tell the peer why, then close: sealed on an open link, in the clear before.  Harmless if closed."""
+        """Tell the peer why, then close.  Harmless if closed.
+
+        In the clear only before the peer's HELLO: after it, our AUTH is on its way, and the peer that has
+        taken it reads nothing in the clear any more.
+        """
         body = encode([code[:64], reason[:MAX_REASON]])
-        if self.state is State.OPEN:
-            self._send_sealed(Kind.BYE, body)
-        elif self.state is not State.CLOSED:
-            # Our HELLO is on its way already, so a peer that understands it can read this too.
+        if self.state is State.GREETING:
             self._outgoing += (1 + len(body)).to_bytes(_LENGTH, "big") + bytes([_CLEAR_REFUSE]) + body
+        elif self.state is not State.CLOSED:
+            self._send_sealed(Kind.BYE, body)
         self.state = State.CLOSED
 
     def receive(self, data: bytes) -> list[Event]:
@@ -318,6 +328,7 @@ class Link:
             return None
         body = bytes(self._buffer[_LENGTH : _LENGTH + length])
         del self._buffer[: _LENGTH + length]
+        self.frames += 1
         if body[0] == _CLEAR_REFUSE and self.state is State.PROVING:
             return (self._refused(body[1:], proven=False),)
         if body[0] != _SEALED:
