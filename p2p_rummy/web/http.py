@@ -125,7 +125,7 @@ class Server:
         while True:
             try:
                 with trio.fail_after(self.limits.head_seconds):
-                    head = await read_head(stream, connection)
+                    head = await read_head(stream, connection, self.limits.head_bytes)
             except h11.RemoteProtocolError as error:
                 status = error.error_status_hint if 400 <= error.error_status_hint < 600 else 400
                 answer = self.site.refusal(status, "This is not a request that can be read.")
@@ -197,13 +197,16 @@ class Server:
             self.desk.detach(outbox)
 
 
-async def read_head(stream: trio.abc.Stream, connection: h11.Connection) -> h11.Request | None:
+async def read_head(stream: trio.abc.Stream, connection: h11.Connection, limit: int) -> h11.Request | None:
     """The next request's head, None at a clean end.  What has a body is answered (refused) before it is read."""
     while True:
         event = connection.next_event()
         if event is h11.NEED_DATA:
             connection.receive_data(bytes(await stream.receive_some(RECEIVE_BYTES)))
         elif isinstance(event, h11.Request):
+            # h11 bounds what it waits for; a long head that arrives at once is for us to refuse.
+            if sum(len(name) + len(value) for name, value in event.headers) + len(event.target) > limit:
+                raise h11.RemoteProtocolError("request head too long", error_status_hint=431)
             if not has_body(event):
                 connection.next_event()  # its EndOfMessage, which frees the connection for the next request
             return event

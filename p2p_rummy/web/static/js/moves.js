@@ -43,6 +43,7 @@ export function meanings(legal, selected) {
       else if (move.verb !== "take") found.others.push(move);
     }
   }
+  if (found.meld.length && selected.size > 1) found.lay = {}; // one button for one meaning
   return found;
 }
 

@@ -27,8 +27,8 @@ function scores(S) {
               row.table && row.in_hand ? h("span", { class: "reason" }, t("scores.reason", { table: row.table[seat], hand: row.in_hand[seat] })) : null))),
           row.notes?.length ? h("tr", { key: `n${row.hand}`, class: "notes" }, h("td", { colspan: seats.length + 1 }, row.notes.join(" · "))) : null,
         ])),
-        h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t("scores.total")), ...seats.map((seat) => h("td", { key: seat, class: (open.winner || []).includes(seat) ? "won" : "" }, open.scores[seat])))))),
-    open.sheet.length ? null : h("p", { class: "muted" }, t("scores.none")),
+        h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t("scores.total")), ...seats.map((seat) => h("td", { key: seat, class: (open.winner || []).includes(seat) ? "won" : "" }, open.scores[seat] < 0 ? `−${-open.scores[seat]}` : open.scores[seat])))))),
+    h("p", { class: "muted" }, t(open.sheet.length ? "scores.legend" : "scores.none")),
     open.options.target ? h("p", { class: "muted" }, t("scores.target", { target: open.options.target })) : null,
   ];
 }
@@ -164,7 +164,7 @@ export const PANELS = { scores, shuffle, talk, rules, settings: settingsPanel, k
 export function panel(name, S, act) {
   if (name === "replay" && !S.replay) return null;
   return h("aside", { class: `panel panel-${name}`, key: `panel-${name}`, "aria-label": t(`panel.${name}`) },
-    h("div", { class: "panel-head" }, h("h2", { tabindex: -1 }, t(`panel.${name}`)),
+    h("div", { class: "panel-head" }, h("h2", { tabindex: -1 }, t(name === "shuffle" ? "shuffle.title" : `panel.${name}`)),
       h("button", { type: "button", class: "icon-button", "aria-label": t("panel.close"), on: { click: act.close } }, icon("close"))),
     h("div", { class: "panel-body" }, ...PANELS[name](S, act)));
 }
