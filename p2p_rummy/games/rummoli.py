@@ -1,50 +1,48 @@
 """Rummoli (R220 to R236): chips and pots, a widow, an auction, poker, and a race of stops.
 
 A second game on the seam of :mod:`protocol.game`, with nothing in common with rum but the cards.  This
-module is the flow of the game; what a move may be stands in :mod:`~p2p_rummy.games.rummoli_rules`, the poker
-round and the stops are machines of their own.
+module leads from round to round; :mod:`~p2p_rummy.games.rummoli_round` is one round, the poker and the stops are
+machines of their own, and what a move may be stands in :mod:`~p2p_rummy.games.rummoli_rules`.
 
-==========  =======================  ==============================================================================
-phase       need                     then
-==========  =======================  ==============================================================================
-``deal``    Shuffle, then Deal       the ante is paid when the shuffle is done; ``widow`` (without it: ``bet``)
-``widow``   Turn of the dealer       ``swap``: the widow is dealt to him; ``keep``: ``auction``
-``auction``  Turn of each bidder      one bidder left: he pays the dealer and the widow is dealt to him; ``bet``
-``bet``     Turn                     all matched: ``show``; one left: he wins the poker pot, ``lead``
-``show``    Turn                     all have shown or mucked: the best hand wins the pot, ``lead``
-``lead``    Turn                     a card is led: ``follow`` or, where it stops at once, ``lead``; deadlock: ``settle``
-``follow``  Window, unsealed         played: ``follow``; all deny it: ``lead``; a hand is empty: ``settle``
-``settle``  Showdown of all hands    no word broken: debts are paid; else the round is void (R236).  Next round,
-                                     ``vote``, or the end
-``vote``    Window, then Turn        all say ``end``: the final deals; else the next round
-``final``   Shuffle, Deal, Showdown  the pots that are left are won by the best five cards (R234); ``over``
-==========  =======================  ==============================================================================
+=========  ======================  ================================================================================
+phase      need                    then
+=========  ======================  ================================================================================
+``deal``   Shuffle                 the ante is paid and the round dealt
+(a round)  see the round           over: ``vote`` without ``max_rounds``, else the next round; after the last one, or
+                                   when fewer than two can pay the ante: ``final``
+``vote``   Window, then Turn       all say ``end``, the coming dealer last: ``final``; else the next round
+``final``  Shuffle, Deal,          the pots that are left are won by the best five cards, in one deal or in one for
+           Showdown                each pot (R234); no pot is left: ``over``
+``over``   Over                    nothing
+=========  ======================  ================================================================================
 
-A seat's hidden slots are its hand and, if it swapped, the hand that it gave away: dead, but opened at the
-settlement, since a pay card in it would have forbidden the swap or the bid.  The unused widow is never opened.
+A seat that leaves (option ``leaver``, DECISION: no document knows it) never saves a chip by it:
 
-A seat that leaves folds and its hand lies open and dead; the chips stay its own, and at the settlement
-it pays for the cards that it left with, as if it had sat there (DECISION: so leaving never saves a chip).
-A round that becomes void because a leaver's cards cannot be opened is dealt again by the same dealer and
-does not count as played; one that is void for a broken word counts, so that a liar cannot hold up the end.
+``minus_hand``  it folds; its hand lies open and dead, and is paid for at the settlement as if it sat there
+``void_hand``   the round is void and dealt again by the same dealer, and does not count as played; the leaver pays
+                a chip for each card that it held into the centre.  So too where its cards cannot be opened
+``bot``         its hand lies open and is played on by a fixed rule: it neither swaps, bids nor bets, folds when
+                it faces a bet, and plays, shows and claims what it can, the lowest numbered card of equals first
+
+A round that is void for a broken word counts as played, so that a liar cannot hold up the end of the game.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from dataclasses import fields
+from typing import Any, ClassVar
 
 from p2p_rummy.games import rummoli_rules, rummoli_snapshot
 from p2p_rummy.games.poker import HAND_SIZE, best_seats, category, hand_value
-from p2p_rummy.games.rummoli_board import ANTE, PACK, PAY_CARDS, POTS, Board, pots_won
+from p2p_rummy.games.rummoli_board import ANTE, PACK, POTS, Board
+from p2p_rummy.games.rummoli_cards import Cards
 from p2p_rummy.games.rummoli_moves import Move, parse
-from p2p_rummy.games.rummoli_poker import Betting
-from p2p_rummy.games.rummoli_stops import Fault, Stops
+from p2p_rummy.games.rummoli_round import Round, Terms
+from p2p_rummy.games.rummoli_stops import Fault
 from p2p_rummy.options import Settings
 from protocol.errors import LocalProtocolError
 from protocol.game import (
-    Card,
     Deal,
     Dealt,
     Dropped,
@@ -64,19 +62,7 @@ from protocol.game import (
     Window,
 )
 
-__all__ = ["Rummoli", "Terms"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """The options of a table of Rummoli, typed (R220 to R235)."""
-
-    start_chips: int
-    bet_limit: int
-    claim: Literal["manual", "auto"]
-    max_rounds: int | None
-    final: Literal["one_pot", "per_pot"]
-    widow: bool
+__all__ = ["Rummoli"]
 
 
 class Rummoli:
@@ -85,17 +71,13 @@ class Rummoli:
     name: ClassVar[str] = "rummoli"
 
     def __init__(self, settings: Settings) -> None:
-        seats = settings.seats
         values: dict[str, Any] = dict(settings.values)
-        self.seats = seats
+        self.seats = settings.seats
         self.settings = settings
-        self.options = Terms(**{term.name: values[term.name] for term in fields(Terms)})
+        self.terms = Terms(**{term.name: values[term.name] for term in fields(Terms)})
         self.card_count = len(PACK)
         self.hand = 1
-        self.phase = "deal"
-        self.board = Board(seats, self.options.start_chips)
-        self.before = self.board.copy()
-        """The chips as they were before the ante of this round."""
+        self.board = Board(self.seats, self.terms.start_chips)
         self.scores = list(self.board.chips)
         """Chips after the last finished round."""
         self.sheet: list[dict[str, Any]] = []
@@ -109,50 +91,44 @@ class Rummoli:
         """The broken words of the last round (R236)."""
         self.endings: list[tuple[str, ...]] = []
         """The pots of each final deal to come (R234)."""
-        self.answers: dict[Seat, str] = {}
-        """The answers to the present window."""
-        self._clear()
-        self._need: Need = Shuffle(cards=PACK, new_hand=True)
-
-    def _clear(self) -> None:
-        """Nothing is dealt."""
         self.players: list[Seat] = []
-        """The seats of this round, clockwise from the dealer's left; those that leave during it stay listed."""
-        self.hands: list[list[Slot]] = [[] for _ in range(self.seats)]
-        self.dead: list[list[Slot]] = [[] for _ in range(self.seats)]
-        self.widow: list[Slot] = []
-        self.widow_taker: Seat | None = None
-        self.faces: dict[Slot, Card] = {}
-        """Slots that lie open to all."""
-        self.bids: dict[Seat, int] = {}
-        """The last bid of each bidder who has not passed; 0: not asked yet."""
-        self.without_pay_card: list[tuple[Seat, str]] = []
-        """Who has said, by swapping or bidding, that it held no pay card (R223, R224)."""
-        self.betting: Betting | None = None
-        self.stops: Stops | None = None
-        self.claimable: tuple[str, ...] = ()
-        """Pots that the last cards played have won and that are not claimed yet."""
+        """The seats that were dealt to, clockwise from the dealer's left."""
+        self.cards = Cards(self.seats)
+        self.round: Round | None = None
+        """The round being played; None between rounds and in the final deals."""
+        self._phase = "deal"
+        self._answers: dict[Seat, str] = {}
+        self._need: Need = Shuffle(cards=PACK, new_hand=True)
 
     # --- the seam ---------------------------------------------------------------------------------------
 
     @property
     def need(self) -> Need:
-        return self._need
+        return self.round.need if self.round and self.round.need else self._need
+
+    @property
+    def phase(self) -> str:
+        return self.round.phase if self.round else self._phase
+
+    @property
+    def answers(self) -> dict[Seat, str]:
+        """The answers to the present window."""
+        return self.round.answers if self.round else self._answers
 
     def apply(self, event: Event) -> None:
-        match event, self._need:
+        match event, self.need:
             case Moved(), Turn() | Window():
-                self._moved(event)
+                move = parse(event.text)
+                openings = dict(event.openings)
+                rummoli_rules.check(self, event.seat, move, openings)
+                self._moved(event.seat, move, openings)
             case Shuffled(), Shuffle():
                 self._shuffled(event.coin)
             case Dealt(), Deal():
                 self._dealt()
             case Shown(), Showdown():
-                self.faces.update(event.faces)
-                if self.phase == "settle":
-                    self._settle()
-                else:
-                    self._award_final()
+                self.cards.faces.update(event.faces)
+                self._shown()
             case Dropped(), _:
                 self._dropped(event)
             case Returned(), Shuffle():
@@ -161,8 +137,11 @@ class Rummoli:
                 self.check(event.seat, event.text, dict(event.openings))  # raises: nobody is on turn
             case _:
                 raise LocalProtocolError(
-                    f"{type(event).__name__} was reported while the game needs a {type(self._need).__name__}"
+                    f"{type(event).__name__} was reported while the game needs a {type(self.need).__name__}"
                 )
+        self._play_for_leavers()
+        if self.round and self.round.need is None:
+            self._round_over(self.round)
 
     def check(self, seat: Seat, text: str, openings: Faces) -> None:
         rummoli_rules.check(self, seat, parse(text), openings)
@@ -174,7 +153,7 @@ class Rummoli:
         return rummoli_rules.legal_moves(self, seat, faces)
 
     def hidden(self, seat: Seat) -> tuple[Slot, ...]:
-        return tuple(slot for slot in (*self.hands[seat], *self.dead[seat]) if slot not in self.faces)
+        return self.cards.hidden(seat)
 
     def is_call(self, text: str) -> bool:
         return text.startswith("play ")
@@ -195,280 +174,70 @@ class Rummoli:
         """Seats that can pay the ante (R235)."""
         return [seat for seat in self.present() if self.board.chips[seat] >= ANTE]
 
-    def in_round(self) -> list[Seat]:
-        """Seats of this round that are still at the table, clockwise from the dealer's left."""
-        return [seat for seat in self.players if seat not in self.out]
-
-    def open_hand(self, seat: Seat) -> dict[Card, Slot]:
-        """The cards in the seat's hand that all can see."""
-        return {self.faces[slot]: slot for slot in self.hands[seat] if slot in self.faces}
-
-    def coming_dealer(self, among: Sequence[Seat]) -> Seat:
-        """Who deals next: ``next_dealer`` or the first clockwise after him of ``among``."""
+    def _coming_dealer(self, among: Sequence[Seat]) -> Seat:
+        """``next_dealer`` or the first clockwise after him of ``among``."""
         start = self.next_dealer or 0
         return min(among, key=lambda seat: (seat - start) % self.seats)
 
     def _from_the_left_of(self, dealer: Seat, among: Sequence[Seat]) -> list[Seat]:
         return sorted(among, key=lambda seat: (seat - dealer - 1) % self.seats)
 
-    # --- shuffle and deal -------------------------------------------------------------------------------
+    # --- shuffle, deal, play ----------------------------------------------------------------------------
 
     def _shuffled(self, coin: bytes) -> None:
-        among = self.present() if self.phase == "final" else self.able()
+        among = self.present() if self._phase == "final" else self.able()
         if self.next_dealer is None:
             self.next_dealer = among[int.from_bytes(coin, "big") % len(among)]
-        self.dealer = self.coming_dealer(among)
+        self.dealer = self._coming_dealer(among)
         self.players = self._from_the_left_of(self.dealer, among)
-        if self.phase == "final":
-            dealt = list(range(HAND_SIZE * len(self.players)))
-            piles = len(self.players)
-        else:
-            self.before = self.board.copy()
-            self.faults = []
-            self.board.ante(self.players)
-            dealt = list(PACK)
-            piles = len(self.players) + self.options.widow
-        for slot in dealt:
-            place = slot % piles
-            pile = self.hands[self.players[place]] if place < len(self.players) else self.widow
-            pile.append(slot)
-        self._need = self._deal(self.players)
-
-    def _deal(self, seats: Sequence[Seat]) -> Deal:
-        owners = {slot: seat for seat in seats for slot in self.hands[seat]}
-        return Deal(owners=tuple(sorted(owners.items())))
+        if self._phase == "final":
+            self._need = self.cards.deal(self.players, HAND_SIZE * len(self.players), widow=False)
+            return
+        self.faults = []
+        before = self.board.copy()
+        self.board.ante(self.players)
+        self.round = Round(self.terms, self.board, before, self.cards, self.dealer, self.players)
+        self.round.need = self.cards.deal(self.players, len(PACK), widow=self.terms.widow)
 
     def _dealt(self) -> None:
-        if self.phase == "final":
-            self._need = self._showdown()
-        elif self.options.widow and self.widow_taker is None:
-            self.begin("widow")
+        if self.round:
+            self.round.dealt()
         else:
-            self.begin("bet")
+            self._need = self.cards.showdown(self._finalists())
 
-    def begin(self, phase: str, leader: Seat = 0, colour: str | None = None) -> None:
-        """Enter the round at ``phase``, all cards being dealt; ``lead`` needs to know who leads what."""
-        if phase == "widow":
-            self.phase = phase
-            self._need = Turn(seat=self.dealer)
-        elif phase == "bet":
-            self._start_poker()
+    def _shown(self) -> None:
+        if self.round:
+            self.round.shown()
         else:
-            self._start_stops(leader, colour)
+            self._award_final()
 
-    def _showdown(self) -> Showdown:
-        return Showdown(
-            owners=tuple(sorted((slot, seat) for seat in self.in_round() for slot in self.hidden(seat)))
-        )
-
-    # --- moves ------------------------------------------------------------------------------------------
-
-    def _moved(self, event: Moved) -> None:
-        move = parse(event.text)
-        rummoli_rules.check(self, event.seat, move, dict(event.openings))
-        self.faces.update(event.openings)
-        match self.phase:
-            case "widow":
-                self._widow(move)
-            case "auction":
-                self._auction(event.seat, move)
-            case "bet" | "show":
-                self._poker(event.seat, move)
-            case "lead":
-                self._lead(event.seat, move)
-            case "follow":
-                self._follow(event.seat, move)
-            case "vote":
-                self._vote(event.seat, move)
-
-    def _widow(self, move: Move) -> None:
-        if move.verb == "swap":
-            self.without_pay_card.append((self.dealer, "swap"))
-            self._take_widow(self.dealer)
-            return
-        self.phase = "auction"
-        self.bids = dict.fromkeys((seat for seat in self.in_round() if seat != self.dealer), 0)
-        self._next_bidder(self.dealer)
-
-    def _auction(self, seat: Seat, move: Move) -> None:
-        if move.verb == "bid":
-            self.without_pay_card.append((seat, "bid"))
-            self.bids[seat] = move.amount
+    def _moved(self, seat: Seat, move: Move, openings: Faces) -> None:
+        if self.round:
+            self.round.moved(seat, move, openings)
         else:
-            del self.bids[seat]
-        self._next_bidder(seat)
+            self._vote(seat, move)
 
-    def _next_bidder(self, after: Seat) -> None:
-        if not self.bids:
-            self._start_poker()
-            return
-        if len(self.bids) == 1:
-            ((seat, amount),) = self.bids.items()
-            if amount:
-                self.board.pay(seat, self.dealer, amount)
-                self._take_widow(seat)
-                return
-        waiting = self._from_the_left_of(after, [seat for seat in self.bids if seat != after])
-        self._need = Turn(seat=waiting[0])
+    def _play_for_leavers(self) -> None:
+        """``leaver=bot``: the table makes the move of a seat that has left."""
+        while (
+            self.round and isinstance(self.round.need, Turn) and self.round.need.seat in self.round.played_for
+        ):
+            seat = self.round.need.seat
+            legal = rummoli_rules.legal_moves(self, seat, {})
+            claims = [text for text in legal if text.endswith("claim")]
+            careful = ("keep", "check", "fold") if self.phase != "auction" else ("pass",)
+            text = next((text for text in careful if text in legal), (claims or legal)[0])
+            self.round.moved(seat, parse(text), {})
 
-    def _take_widow(self, seat: Seat) -> None:
-        self.widow_taker = seat
-        self.dead[seat] = self.hands[seat]
-        self.hands[seat] = self.widow
-        self.widow = []
-        self.phase = "deal"
-        self._need = self._deal([seat])
+    # --- from round to round ----------------------------------------------------------------------------
 
-    # --- poker ------------------------------------------------------------------------------------------
-
-    def _start_poker(self) -> None:
-        self.betting = Betting(self.in_round(), self.options.bet_limit)
-        self._after_poker()
-
-    def _poker(self, seat: Seat, move: Move) -> None:
-        betting = self.betting
-        assert betting is not None
-        match move.verb:
-            case "check" | "call":
-                self.board.put(seat, "poker", betting.check_or_call(seat))
-            case "bet" | "raise":
-                self.board.put(seat, "poker", betting.rise(seat, move.amount))
-            case "show":
-                betting.show(seat, move.cards)
-            case _:
-                betting.leave(seat)
-        self._after_poker()
-
-    def _after_poker(self) -> None:
-        betting = self.betting
-        assert betting is not None
-        if betting.turn is not None:
-            self.phase = "bet" if betting.shown is None else "show"
-            self._need = Turn(seat=betting.turn)
-            return
-        winners = betting.best()
-        self.board.share(["poker"], winners)
-        self._start_stops(winners[0])
-
-    # --- stops ------------------------------------------------------------------------------------------
-
-    def _start_stops(self, leader: Seat, colour: str | None = None) -> None:
-        seats = self.in_round()
-        self.stops = Stops(seats, {seat: len(self.hands[seat]) for seat in seats}, leader, colour)
-        for seat in self.players:
-            if seat in self.out:
-                self.stops.leave(seat, self.open_hand(seat))
-        self._after_stops()
-
-    def _lead(self, seat: Seat, move: Move) -> None:
-        stops = self.stops
-        assert stops is not None
-        if move.verb == "claim":
-            self._pay_claims(seat)
-            return
-        if move.verb == "pass":
-            stops.deny_colour()
-        else:
-            self._lay(stops, seat, move)
-            stops.lead(move.cards)
-        self._after_stops()
-
-    def _follow(self, seat: Seat, move: Move) -> None:
-        stops = self.stops
-        assert stops is not None
-        self.answers[seat] = move.verb
-        done = self._all_answered()
-        if move.verb == "play":
-            self._lay(stops, seat, move)
-            stops.follow(seat, move.cards)
-        else:
-            stops.deny_card(seat)
-        if done:
-            self._after_stops()
-
-    def _all_answered(self) -> bool:
-        assert isinstance(self._need, Window)
-        return len(self.answers) == len(self._need.seats)
-
-    def _lay(self, stops: Stops, seat: Seat, move: Move) -> None:
-        """The cards leave the hand; pots that they win are paid, or may be claimed until the next card (R231)."""
-        hand = self.open_hand(seat)
-        for card in move.cards:
-            self.hands[seat].remove(hand[card])
-        earlier = [card for player, card in stops.played if player == seat]
-        self.claimable = self.winnable(earlier, move.cards)
-        if move.claim or self.options.claim == "auto":
-            self._pay_claims(seat)
-
-    def winnable(self, earlier: Sequence[Card], cards: Sequence[Card]) -> tuple[str, ...]:
-        """The pots with chips in them that ``cards`` win after ``earlier`` ones of the same seat."""
-        return tuple(pot for pot in pots_won(earlier, cards) if self.board.pots[pot])
-
-    def _pay_claims(self, seat: Seat) -> None:
-        for pot in self.claimable:
-            self.board.share([pot], [seat])
-        self.claimable = ()
-
-    def _after_stops(self) -> None:
-        stops = self.stops
-        assert stops is not None
-        self.answers = {}
-        if stops.over:
-            self._end_stops()
-        elif stops.leader is not None:
-            self.phase = "lead"
-            self._need = Turn(seat=stops.leader)
-        else:
-            assert stops.last is not None
-            self.phase = "follow"
-            self._need = Window(after=stops.last, seats=tuple(stops.waiting), sealed=False)
-
-    def _end_stops(self) -> None:
-        self.phase = "settle"
-        self._need = self._showdown()
-        if not self._need.owners:
-            self._settle()
-
-    # --- settlement -------------------------------------------------------------------------------------
-
-    def _settle(self) -> None:
-        self.faults = self._broken_words()
+    def _round_over(self, played: Round) -> None:
         self.rounds += 1
         self.next_dealer = (self.dealer + 1) % self.seats
-        if self.faults:
-            self.board = self.before.copy()
-        else:
-            self._pay_debts()
+        self.faults = played.faults
         self._write_down([fault.note() for fault in self.faults])
+        self.round = None
         self._after_round()
-
-    def _broken_words(self) -> list[Fault]:
-        """R236: what was said about hidden cards, held against the hands that now lie open."""
-        left = {
-            seat: [self.faces[slot] for slot in self.hands[seat] if slot in self.faces]
-            for seat in self.players
-        }
-        played = self.stops.played if self.stops else []
-        faults = []
-        for seat, verb in self.without_pay_card:
-            own = [card for player, card in played if player == seat] + left[seat]
-            first = [self.faces[slot] for slot in self.dead[seat] if slot in self.faces] or own
-            held = tuple(sorted(PAY_CARDS.intersection(first)))
-            if held:
-                rule = "R223" if verb == "swap" else "R224"
-                faults.append(Fault(seat=seat, rule=rule, cards=held, said=verb))
-        return faults + (self.stops.faults(left) if self.stops else [])
-
-    def _pay_debts(self) -> None:
-        """R230, R232: a chip for each card left, to the centre or to the winner with the centre."""
-        winner = self.stops.winner if self.stops else None
-        for seat in self.players:
-            if winner is None:
-                self.board.put(seat, "centre", len(self.hands[seat]))
-            elif seat != winner:
-                self.board.pay(seat, winner, len(self.hands[seat]))
-        if winner is not None:
-            self.board.share(["centre"], [winner])
 
     def _write_down(self, notes: list[str]) -> None:
         chips = self.board.chips
@@ -477,17 +246,15 @@ class Rummoli:
                 "hand": self.hand,
                 "points": [now - was for now, was in zip(chips, self.scores, strict=True)],
                 "table": [0] * self.seats,
-                "in_hand": [len(hand) for hand in self.hands],
+                "in_hand": [len(hand) for hand in self.cards.hands],
                 "notes": notes,
             }
         )
         self.scores = list(chips)
 
-    # --- from round to round ----------------------------------------------------------------------------
-
     def _after_round(self) -> None:
         """R234: is that the end, or does the table have to say?"""
-        last = self.options.max_rounds
+        last = self.terms.max_rounds
         if len(self.able()) < 2 or (last is not None and self.rounds >= last):
             self._finish()
         elif last is None:
@@ -496,25 +263,27 @@ class Rummoli:
             self._next_hand("deal")
 
     def _next_hand(self, phase: str) -> None:
-        self._clear()
-        self.answers = {}
+        self.players = []
+        self.cards = Cards(self.seats)
+        self.round = None
+        self._answers = {}
         self.hand += 1
-        self.phase = phase
+        self._phase = phase
         self._need = Shuffle(cards=PACK, new_hand=True)
 
     def _ask_to_end(self) -> None:
-        dealer = self.coming_dealer(self.able())
+        dealer = self._coming_dealer(self.able())
         others = [seat for seat in self._from_the_left_of(dealer, self.able()) if seat != dealer]
-        self.phase = "vote"
-        self.answers = {}
+        self._phase = "vote"
+        self._answers = {}
         self._need = Window(after=dealer, seats=tuple(others), sealed=False)
 
     def _vote(self, seat: Seat, move: Move) -> None:
         if isinstance(self._need, Window):
-            self.answers[seat] = move.verb
-            if not self._all_answered():
+            self._answers[seat] = move.verb
+            if len(self._answers) < len(self._need.seats):
                 return
-            if set(self.answers.values()) == {"end"}:
+            if set(self._answers.values()) == {"end"}:
                 self._need = Turn(seat=self._need.after)
                 return
         elif move.verb == "end":
@@ -522,36 +291,43 @@ class Rummoli:
             return
         self._next_hand("deal")
 
+    # --- the end ----------------------------------------------------------------------------------------
+
     def _finish(self) -> None:
         """R234: the chips left on the board are played for, in one deal or from the smallest pot up."""
         filled = [pot for pot in POTS if self.board.pots[pot]]
-        if self.options.final == "per_pot":
+        if self.terms.final == "per_pot":
             self.endings = [(pot,) for pot in sorted(filled, key=self.board.pots.__getitem__)]
         else:
             self.endings = [tuple(filled)] if filled else []
         self._next_ending()
 
     def _next_ending(self) -> None:
-        if not self.endings:
-            self._over()
-        elif len(self.present()) == 1:
+        if self.endings and len(self.present()) == 1:
             self.board.share([pot for pots in self.endings for pot in pots], self.present())
-            self._over()
-        else:
+            self.endings = []
+        if self.endings:
             self._next_hand("final")
+        else:
+            self._over()
+
+    def _finalists(self) -> list[Seat]:
+        return [seat for seat in self.players if seat not in self.out]
 
     def _award_final(self) -> None:
-        hands = {seat: [self.faces[slot] for slot in self.hands[seat]] for seat in self.in_round()}
+        hands = {seat: list(self.cards.open_hand(seat)) for seat in self._finalists()}
         winners = best_seats(hands)
         self.board.share(self.endings.pop(0), winners)
-        self._write_down([f"final {category(hand_value(hands[winners[0]]))}"])
+        self._write_down([f"final: {category(hand_value(hands[winners[0]]))}"])
         self.next_dealer = (self.dealer + 1) % self.seats
         self._next_ending()
 
     def _over(self) -> None:
+        """R235: most chips win, of those who are still at the table."""
         chips = self.board.chips
         self.scores = list(chips)
-        self.phase = "over"
+        self._phase = "over"
+        self.round = None
         playing = self.present() or list(range(self.seats))
         most = max(chips[seat] for seat in playing)
         self._need = Over(scores=tuple(chips), winners=tuple(seat for seat in playing if chips[seat] == most))
@@ -559,89 +335,50 @@ class Rummoli:
     # --- seats that leave -------------------------------------------------------------------------------
 
     def _dropped(self, event: Dropped) -> None:
-        seat = event.seat
-        if seat in self.out or self.phase == "over":
-            self.out.add(seat)
+        if event.seat in self.out or self.phase == "over":
             return
-        self.out.add(seat)
-        self.faces.update(event.faces)
-        waiting_for_a_hand = isinstance(self._need, Shuffle)
-        if self.phase == "vote":
+        self.out.add(event.seat)
+        if self.round:
+            self._round_without(self.round, event)
+        elif self._phase == "vote":
             self._after_round()
-        elif self.phase == "final":
-            if waiting_for_a_hand:
-                self._stay_waiting()
-            elif event.void:
-                self._next_ending()
-            else:
-                self._final_without(seat)
-        elif waiting_for_a_hand:
-            self._stay_waiting()
-        elif event.void:
-            self._void_round()
+        elif isinstance(self._need, Shuffle):
+            self._deal_to_fewer()
         else:
-            self._round_without(seat)
+            self._final_without(event)
 
-    def _stay_waiting(self) -> None:
-        """A seat left before the shuffle: is there still somebody to deal to?"""
-        if self.phase == "final":
-            if len(self.present()) == 1:
-                self._next_ending()
-        elif len(self.able()) < 2:
-            self._finish()
-
-    def _void_round(self) -> None:
-        self.board = self.before.copy()
+    def _round_without(self, played: Round, event: Dropped) -> None:
+        if event.void or (self.terms.leaver == "void_hand" and event.seat in self.players):
+            played.void(event.seat)
+        elif event.seat in self.players:
+            played.without(event.seat, dict(event.faces))
+        if not played.voided:
+            return
         self.next_dealer = self.dealer
         self._write_down(["void"])
+        self.round = None
         if len(self.able()) < 2:
             self._finish()
         else:
             self._next_hand("deal")
 
-    def _final_without(self, seat: Seat) -> None:
-        left = self.in_round()
-        if len(left) == 1:
+    def _deal_to_fewer(self) -> None:
+        """A seat left before the shuffle: is there still somebody to deal to?"""
+        if self._phase == "final":
+            if len(self.present()) == 1:
+                self._next_ending()
+        elif len(self.able()) < 2:
+            self._finish()
+
+    def _final_without(self, event: Dropped) -> None:
+        left = self._finalists()
+        if event.void:
+            self._next_ending()
+        elif len(left) == 1:
             self.board.share(self.endings.pop(0), left)
-            self._write_down(["final unseen"])
+            self._write_down(["final: unseen"])
             self._next_ending()
         elif isinstance(self._need, Deal):
-            self._need = self._deal(left)
+            self._need = self.cards.deal_to(left)
         else:
-            self._need = self._showdown()
-
-    def _round_without(self, seat: Seat) -> None:
-        if seat not in self.players:
-            return
-        # Slots that had not been dealt to it yet stay closed and belong to nobody.
-        self.hands[seat] = [slot for slot in self.hands[seat] if slot in self.faces]
-        match self.phase:
-            case "deal" if self.widow_taker is None:
-                if len(self.in_round()) == 1:
-                    self._void_round()
-                else:
-                    self._need = self._deal(self.in_round())
-            case "deal" | "widow" if seat in (self.widow_taker, self.dealer) or len(self.in_round()) == 1:
-                if self.widow_taker is None or seat == self.widow_taker:
-                    self._start_poker()
-            case "auction":
-                self._auction_without(seat)
-            case "bet" | "show":
-                assert self.betting is not None
-                self.betting.leave(seat)
-                self._after_poker()
-            case "lead" | "follow":
-                assert self.stops is not None
-                self.stops.leave(seat, self.open_hand(seat))
-                self._after_stops()
-            case "settle":
-                self._end_stops()
-
-    def _auction_without(self, seat: Seat) -> None:
-        """The dealer's leaving ends the auction; a bidder's is a pass, and its bid lapses."""
-        assert isinstance(self._need, Turn)
-        self.bids.pop(seat, None)
-        if seat == self.dealer:
-            self._start_poker()
-        elif len(self.bids) < 2 or self._need.seat == seat:
-            self._next_bidder(seat)
+            self._need = self.cards.showdown(left)

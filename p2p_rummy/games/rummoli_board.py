@@ -59,6 +59,10 @@ class Board:
         twin.pots = dict(self.pots)
         return twin
 
+    def restore(self, other: Board) -> None:
+        self.chips = list(other.chips)
+        self.pots = dict(other.pots)
+
     def ante(self, seats: Iterable[Seat]) -> None:
         for seat in seats:
             for pot in POTS:

@@ -15,6 +15,7 @@ from typing import Literal
 from p2p_rummy.cards import card_number
 from p2p_rummy.games.rummoli import Rummoli
 from p2p_rummy.games.rummoli_board import ANTE
+from p2p_rummy.games.rummoli_round import Round
 from p2p_rummy.local import LocalTable
 from p2p_rummy.options import resolve
 from protocol.game import Card, Seat, Slot
@@ -44,19 +45,22 @@ def position(
     game.dealer = game.seats - 1 if dealer is None else dealer
     seats = [seat for seat, hand in enumerate(hands) if hand]
     game.players = sorted(seats, key=lambda seat: (seat - game.dealer - 1) % game.seats)
+    before = game.board.copy()
     game.board.ante(game.players)
     if chips is not None:
         game.board.chips = list(chips)
-        game.before.chips = [own + ANTE * (seat in seats) for seat, own in enumerate(chips)]
-        game.scores = list(game.before.chips)
+        before.chips = [own + ANTE * (seat in seats) for seat, own in enumerate(chips)]
+        game.scores = list(before.chips)
     if pots is not None:
         game.board.pots.update(pots)
-        game.before.pots = {pot: held - len(seats) for pot, held in game.board.pots.items()}
+        before.pots = {pot: held - len(seats) for pot, held in game.board.pots.items()}
     for seat in game.players:
-        game.hands[seat] = _slots(hands[seat], table.secret)
-        table.faces[seat].update((slot, table.secret[slot]) for slot in game.hands[seat])
-    game.widow = _slots(widow, table.secret)
-    game.begin(phase, turn, colour)
+        game.cards.hands[seat] = _slots(hands[seat], table.secret)
+        table.faces[seat].update((slot, table.secret[slot]) for slot in game.cards.hands[seat])
+    game.cards.widow = _slots(widow, table.secret)
+    game.next_dealer = game.dealer
+    game.round = Round(game.terms, game.board, before, game.cards, game.dealer, game.players)
+    game.round.begin(phase, turn, colour)
     return table
 
 

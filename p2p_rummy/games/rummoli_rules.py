@@ -28,6 +28,9 @@ from protocol.game import Card, Faces, Over, Seat, Slot, Turn, Window
 
 if TYPE_CHECKING:
     from p2p_rummy.games.rummoli import Rummoli
+    from p2p_rummy.games.rummoli_poker import Betting
+    from p2p_rummy.games.rummoli_round import Round
+    from p2p_rummy.games.rummoli_stops import Stops
 
 VERBS: dict[str, tuple[str, ...]] = {
     "widow": ("swap", "keep"),
@@ -47,15 +50,17 @@ def check(game: Rummoli, seat: Seat, move: Move, openings: Faces) -> None:
     _cards_held(game, seat, move, openings)
     _shape(game, seat, move)
     if not (move.verb == "pass" and isinstance(game.need, Window)):
-        duty(game, seat, move, {*game.open_hand(seat), *openings.values()})
+        duty(game, seat, move, {*game.cards.open_hand(seat), *openings.values()})
 
 
 def slots_of(game: Rummoli, seat: Seat, move: Move, faces: Faces) -> tuple[Slot, ...]:
     """The hidden slots to open, in the order of the cards named."""
-    hidden = {faces[slot]: slot for slot in game.hands[seat] if slot in faces and slot not in game.faces}
+    hidden = {
+        faces[slot]: slot for slot in game.cards.hands[seat] if slot in faces and slot not in game.cards.faces
+    }
     openings = {hidden[card]: card for card in move.cards if card in hidden}
     check(game, seat, move, openings)
-    duty(game, seat, move, {*game.open_hand(seat), *hidden})
+    duty(game, seat, move, {*game.cards.open_hand(seat), *hidden})
     return tuple(openings)
 
 
@@ -63,7 +68,7 @@ def legal_moves(game: Rummoli, seat: Seat, faces: Faces) -> list[str]:
     """Every move of an honest seat."""
     if not _may_speak(game, seat):
         return []
-    held = {*game.open_hand(seat), *(faces[slot] for slot in game.hands[seat] if slot in faces)}
+    held = {*game.cards.open_hand(seat), *(faces[slot] for slot in game.cards.hands[seat] if slot in faces)}
     moves = []
     for text in _candidates(game, seat, held):
         try:
@@ -88,19 +93,16 @@ def duty(game: Rummoli, seat: Seat, move: Move, held: Collection[Card]) -> None:
         case ("lead", "play") | ("follow", "play"):
             _play_duty(game, move, held)
         case "lead", "pass":
-            assert game.stops is not None
-            if cards := sorted(lowest(held, game.stops.colour)):
+            if cards := sorted(lowest(held, _stops(game).colour)):
                 raise _refusal("must_play", f"lead your lowest: {_words(cards)}", "R229", cards)
         case "follow", "pass":
-            assert game.stops is not None
-            due = game.stops.due
+            due = _stops(game).due
             if due in held and due is not None:
                 raise _refusal("must_play", f"you hold {card_name(due)}: play it", "R227", [due])
 
 
 def _play_duty(game: Rummoli, move: Move, held: Collection[Card]) -> None:
-    stops = game.stops
-    assert stops is not None
+    stops = _stops(game)
     least = lowest(held, stops.colour)
     if game.phase == "lead" and move.cards[0] not in least:
         rule = "R226" if stops.colour is None else "R228"
@@ -133,8 +135,8 @@ def _on_turn(game: Rummoli, seat: Seat, move: Move) -> None:
 
 
 def _cards_held(game: Rummoli, seat: Seat, move: Move, openings: Faces) -> None:
-    open_hand = game.open_hand(seat)
-    closed = {slot for slot in game.hands[seat] if slot not in game.faces}
+    open_hand = game.cards.open_hand(seat)
+    closed = {slot for slot in game.cards.hands[seat] if slot not in game.cards.faces}
     opened = {card for slot, card in openings.items() if slot in closed}
     for card in move.cards:
         if card not in open_hand and card not in opened:
@@ -157,7 +159,7 @@ def _shape(game: Rummoli, seat: Seat, move: Move) -> None:
 
 
 def _bid(game: Rummoli, seat: Seat, move: Move) -> None:
-    high = max(game.bids.values())
+    high = max(_round(game).bids.values())
     if move.amount <= high:
         raise _refusal("bid_too_low", f"a bid must rise by at least 1: bid {high + 1} or pass", "R224")
     if move.amount > game.board.chips[seat]:
@@ -165,8 +167,7 @@ def _bid(game: Rummoli, seat: Seat, move: Move) -> None:
 
 
 def _bet(game: Rummoli, seat: Seat, move: Move) -> None:
-    betting = game.betting
-    assert betting is not None
+    betting = _betting(game)
     if betting.level and move.verb in ("check", "bet"):
         raise _refusal("bet_to_answer", f"call {betting.owes(seat)}, raise or fold", "R225")
     if not betting.level and move.verb in ("call", "raise", "fold"):
@@ -182,31 +183,28 @@ def _bet(game: Rummoli, seat: Seat, move: Move) -> None:
 
 
 def _show(game: Rummoli, move: Move) -> None:
-    assert game.betting is not None
-    if move.verb == "muck" and not game.betting.shown:
+    if move.verb == "muck" and not _betting(game).shown:
         raise _refusal("must_show", "no hand lies open yet: show yours", "R225")
     if move.verb == "show" and len(move.cards) != HAND_SIZE:
         raise _refusal("not_five_cards", f"show {HAND_SIZE} cards", "R225", move.cards)
 
 
 def _claim(game: Rummoli, seat: Seat, move: Move) -> None:
-    stops = game.stops
-    assert stops is not None
+    stops = _stops(game)
     if not (move.claim or move.verb == "claim"):
         return
-    if game.options.claim == "auto":
+    if game.terms.claim == "auto":
         raise _refusal("option_forbids", "with claim=auto the pots are paid at once", "R231", move.cards)
     if move.verb == "claim":
-        won = game.claimable if stops.last == seat else ()
+        won = _round(game).claimable if stops.last == seat else ()
     else:
-        won = game.winnable([card for player, card in stops.played if player == seat], move.cards)
+        won = _round(game).winnable(seat, move.cards)
     if not won:
         raise _refusal("nothing_to_claim", "no pot with chips in it is won", "R231", move.cards)
 
 
 def _play(game: Rummoli, move: Move) -> None:
-    stops = game.stops
-    assert stops is not None
+    stops = _stops(game)
     if move.verb == "pass" and game.phase == "lead" and stops.colour is None:
         raise _refusal("must_play", "the winner of the poker pot leads its lowest card", "R226")
     if move.verb != "play":
@@ -232,11 +230,10 @@ def _candidates(game: Rummoli, seat: Seat, held: Collection[Card]) -> list[str]:
     """The moves that are worth asking about: no legal one is missing."""
     match game.phase:
         case "auction":
-            low, high = max(game.bids.values()) + 1, game.board.chips[seat]
+            low, high = max(_round(game).bids.values()) + 1, game.board.chips[seat]
             return ["pass", *(f"bid {amount}" for amount in range(low, high + 1))]
         case "bet":
-            assert game.betting is not None
-            return game.betting.moves(game.board.chips)
+            return _betting(game).moves(game.board.chips)
         case "show":
             return [*(text_of("show", five) for five in best_fives(held)), "muck"]
         case "lead" | "follow":
@@ -248,11 +245,30 @@ def _candidates(game: Rummoli, seat: Seat, held: Collection[Card]) -> list[str]:
 
 
 def _starts(game: Rummoli, held: Collection[Card]) -> list[Card]:
-    stops = game.stops
-    assert stops is not None
+    stops = _stops(game)
     if game.phase == "lead":
         return sorted(lowest(held, stops.colour))
     return [card for card in held if card == stops.due]
+
+
+# --- the round's machines -------------------------------------------------------------------------------
+
+
+def _round(game: Rummoli) -> Round:
+    assert game.round is not None
+    return game.round
+
+
+def _betting(game: Rummoli) -> Betting:
+    betting = _round(game).betting
+    assert betting is not None
+    return betting
+
+
+def _stops(game: Rummoli) -> Stops:
+    stops = _round(game).stops
+    assert stops is not None
+    return stops
 
 
 def _refusal(code: str, message: str, rule: str, cards: Collection[Card] = ()) -> IllegalMove:

@@ -50,10 +50,10 @@ def snapshot(game: Rummoli) -> dict[str, Any]:
         "melds": [],
         "hands": [
             [
-                {"slot": slot, "card": card_name(game.faces[slot]) if slot in game.faces else ""}
+                {"slot": slot, "card": card_name(game.cards.faces[slot]) if slot in game.cards.faces else ""}
                 for slot in hand
             ]
-            for hand in game.hands
+            for hand in game.cards.hands
         ],
         "must_use": "",
         "taken_top": "",
@@ -78,17 +78,20 @@ def _turn(game: Rummoli) -> int:
 
 
 def _extra(game: Rummoli) -> dict[str, Any]:
-    betting, stops = game.betting, game.stops
+    played = game.round
+    betting = played.betting if played else None
+    stops = played.stops if played else None
+    taker = played.widow_taker if played else None
     shown = (betting.shown if betting else None) or {}
     return {
         "round": game.rounds,
         "players": list(game.players),
         "chips": list(game.board.chips),
         "pots": dict(game.board.pots),
-        "cards": [len(hand) for hand in game.hands],
-        "widow": len(game.widow),
-        "widow_taker": -1 if game.widow_taker is None else game.widow_taker,
-        "bids": [[seat, amount] for seat, amount in game.bids.items()],
+        "cards": [len(hand) for hand in game.cards.hands],
+        "widow": len(game.cards.widow),
+        "widow_taker": -1 if taker is None else taker,
+        "bids": [[seat, amount] for seat, amount in played.bids.items()] if played else [],
         "betting": {
             "level": betting.level,
             "paid": [betting.paid.get(seat, 0) for seat in range(game.seats)],
@@ -114,19 +117,22 @@ def _extra(game: Rummoli) -> dict[str, Any]:
 
 def _state(game: Rummoli) -> dict[str, Any]:
     """The snapshot, and what it does not show."""
-    betting, stops = game.betting, game.stops
+    played = game.round
+    betting = played.betting if played else None
+    stops = played.stops if played else None
     return {
         **snapshot(game),
         "need": repr(game.need),
-        "dead": game.dead,
-        "widow": game.widow,
-        "faces": game.faces,
-        "before": [game.before.chips, game.before.pots],
+        "cards": [game.cards.dead, game.cards.widow, game.cards.faces],
         "next_dealer": game.next_dealer,
         "endings": game.endings,
         "answers": game.answers,
-        "claimable": game.claimable,
-        "without_pay_card": game.without_pay_card,
+        "round": [
+            [played.before.chips, played.before.pots],
+            [played.gone, played.played_for, played.without_pay_card, played.claimable],
+        ]
+        if played
+        else [],
         "betting": [betting.aggressor, betting.answered, betting.turn] if betting else [],
         "stops": [
             stops.counts,

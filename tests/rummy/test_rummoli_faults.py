@@ -25,7 +25,7 @@ def lie(table, seat, text):
     """A move by a client that does not look at its own hand: what everybody else would accept."""
     known = {card_name(card): slot for slot, card in table.faces[seat].items()}
     slots = [known[word] for word in text.split()[1:] if word in known]
-    openings = tuple((slot, table.faces[seat][slot]) for slot in slots if slot not in table.game.faces)
+    openings = tuple((slot, table.faces[seat][slot]) for slot in slots if slot not in table.game.cards.faces)
     table.game.apply(Moved(seat=seat, text=text, openings=openings))
     table.settle(into_next_hand=False)
 
@@ -162,7 +162,7 @@ def test_what_was_shown_at_poker_is_refused_at_once():
     play(table, (A, "bet 1"), (B, "call"), (C, "fold"), (A, "show 8S 8H 8D 3C 2D"))
     play(table, (B, table.legal(B)[0]))
     assert table.game.need == Turn(seat=B)  # the flush leads; its 2H or 3H may still be hidden
-    opened = {card_name(card) for card in table.game.open_hand(B)}
+    opened = {card_name(card) for card in table.game.cards.open_hand(B)}
     hidden = ({"2H", "3H", "5H", "9H", "JH", "QH"} - opened).pop()
     assert hidden == "2H"
     with pytest.raises(Refused) as caught:
@@ -308,11 +308,59 @@ def test_without_backups_the_round_is_void_and_dealt_again_by_the_same_dealer():
     play(table, (D, "bet 2"))
     leave(table, D, void=True)
     assert table.game.need == Shuffle(cards=tuple(range(52)), new_hand=True)
-    assert extra(table)["chips"] == [100] * 4
+    assert extra(table)["chips"] == [100, 100, 100, 95]  # a chip for each card that D held
+    assert extra(table)["pots"] == {**dict.fromkeys(POTS, 0), "centre": 5}
     assert extra(table)["round"] == 0
     table.settle()
     assert table.game.snapshot()["dealer"] == C
     assert extra(table)["players"] == [A, B, C]
+
+
+def test_leaver_void_hand_ends_the_round_at_the_leavers_cost():
+    table = position({"leaver": "void_hand"}, ["3H 9C", "4H 8D 5S", "7D"], phase="lead")
+    play(table, (A, "play 3H"))
+    leave(table, B)
+    assert table.game.need == Shuffle(cards=tuple(range(52)), new_hand=True)
+    assert extra(table)["chips"] == [100, 97, 100]
+
+
+def test_leaver_bot_plays_the_open_hand_on():
+    table = position(
+        {"leaver": "bot"}, ["3H 9C 2D", "4H 5H 8D TS", "6H 7D", "7H KC"], phase="lead", colour="red"
+    )
+    play(table, (A, "play 2D"))
+    leave(table, B)
+    play(table, (C, "pass"), (D, "pass"), (A, "play 9C"), (C, "pass"), (D, "pass"))
+    assert table.game.need == Turn(seat=A)
+    play(table, (A, "play 3H"))
+    # A is out: B's hand is paid for as the others'.
+    assert extra(table)["chips"] == [91 + 4 + 4 + 2 + 2, 87, 89, 89]
+
+
+def test_leaver_bot_follows_leads_and_claims():
+    hands = ["3H 9S 2D", "4H 5H TS 8D", "6H 7D", "7H KC"]
+    table = position({"leaver": "bot"}, hands, phase="lead", colour="black")
+    leave(table, B)
+    play(table, (A, "play 9S"))
+    # B's open TS follows and its pot is claimed; nobody is asked for the JS but the others.
+    assert extra(table)["played"] == [[A, "9S"], [B, "TS"]]
+    assert extra(table)["pots"]["TS"] == 0
+    assert table.game.need == Window(after=B, seats=(C, D, A), sealed=False)
+    play(table, (C, "pass"), (D, "pass"), (A, "pass"))
+    # The stop is B's: its lowest red card leads, the 5H with it.
+    assert extra(table)["played"][2:] == [[B, "4H"], [B, "5H"]]
+    play(table, (C, "play 6H"), (D, "pass"), (A, "pass"))
+    assert extra(table)["due"] == "7H"
+
+
+def test_leaver_bot_neither_swaps_bids_nor_bets():
+    table = position({"leaver": "bot"}, PLAIN, phase="widow", widow=WIDOW)
+    leave(table, D)
+    assert table.game.phase == "auction"
+    leave(table, B)
+    play(table, (A, "pass"), (C, "pass"), (A, "check"), (C, "bet 1"), (A, "call"))
+    assert table.game.phase == "show"
+    assert extra(table)["betting"]["left"] == [A, C]
 
 
 def test_who_returns_plays_from_the_next_round_on():

@@ -21,6 +21,7 @@ TABLES = st.fixed_dictionaries(
         "max_rounds": st.integers(1, 3),
         "final": st.sampled_from(["one_pot", "per_pot"]),
         "widow": st.booleans(),
+        "leaver": st.sampled_from(["minus_hand", "void_hand", "bot"]),
     }
 )
 EVERY_MOVE = [
@@ -53,7 +54,7 @@ def check_invariants(table, chips):
     assert min(extra["pots"].values()) >= 0
     # Each slot is in one place: a hand, a hand swapped away, the widow, or played.
     slots = [slot["slot"] for hand in view["hands"] for slot in hand]
-    slots += [slot for dead in game.dead for slot in dead] + game.widow
+    slots += [slot for dead in game.cards.dead for slot in dead] + game.cards.widow
     assert len(slots) == len(set(slots))
     if view["phase"] not in ("deal", "final", "vote", "over"):
         assert len(slots) + len(extra["played"]) == 52
