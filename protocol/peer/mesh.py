@@ -273,19 +273,21 @@ async def call(
         )
         try:
             await connection.handshake()
-        except LinkLost as lost:
+            lost = None
+        except LinkLost as error:
+            lost = error
             await connection.farewell()
-            if connection.peer_key and expects(connection.peer_key):
-                raise
-            troubles.append(LinkLost(lost.reason, f"{address}: {lost}"))
-            continue
         except BaseException:
             await trio.aclose_forcefully(stream)
             raise
-        if expects(connection.peer_key):
+        if connection.peer_key and not expects(connection.peer_key):
+            await connection.refuse(Code.WRONG_KEY, "another peer was expected at this address")
+            lost = LinkLost(Code.WRONG_KEY, "another peer answers there")
+        elif connection.peer_key and lost is not None:
+            raise lost
+        elif lost is None:
             return connection
-        await connection.refuse(Code.WRONG_KEY, "another peer was expected at this address")
-        troubles.append(LinkLost(Code.WRONG_KEY, f"{address}: another peer answers there"))
+        troubles.append(LinkLost(lost.reason, f"{address}: {lost}"))
     if len(troubles) == 1:
         raise troubles[0]
     raise LinkLost("unreachable", "; ".join(map(str, troubles)))
