@@ -10,11 +10,18 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Final, cast
 
-from p2p_rummy.options import RUM_GAMES, Settings, resolve
+from p2p_rummy.options import Settings, resolve
 from protocol.game import Game
 
 FACTORIES: Final[dict[str, str]] = {
-    **dict.fromkeys(RUM_GAMES, "p2p_rummy.games.rum:RumGame"),
+    "rum500": "p2p_rummy.games.rum:Rum500",
+    "rummy": "p2p_rummy.games.rum:Rummy",
+    "rum500_wiki": "p2p_rummy.games.rum:Rum500Wiki",
+    "rum500_korean": "p2p_rummy.games.rum:Rum500Korean",
+    "dealers_joker": "p2p_rummy.games.rum:DealersJoker",
+    "partnership": "p2p_rummy.games.rum:Partnership",
+    "persian": "p2p_rummy.games.rum:Persian",
+    "calling_rum": "p2p_rummy.games.rum:CallingRum",
     "rummoli": "p2p_rummy.games.rummoli:Rummoli",
 }
 """Game name -> ``module:factory``.  Imported when first asked for, so that one game never slows another."""

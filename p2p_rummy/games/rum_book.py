@@ -1,0 +1,183 @@
+"""All melds in a set of cards, as text, by table look-up.
+
+A set of cards is one integer (:data:`BITS`): bit ``card`` for each card, and above them the natural cards once
+more ordered by rank, four bits each, so that both a suit and a rank can be cut out by a shift.
+
+The melds within one suit depend only on the cards of that suit and on the jokers, those of one rank only on
+the cards of that rank and on the jokers.  So :class:`Book` keeps the list for each such pattern once it has been
+worked out; a hand's melds are the concatenation of at most four runs' and a few groups' lists.  There are few
+patterns (8,192 a suit without jokers), which makes this a table rather than a cache of positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations, product
+from typing import Final
+
+from p2p_rummy.cards import FIRST_JOKER, KIND_NAMES, NAMES, PACK, RANKS, UNIVERSE
+from p2p_rummy.melds import HIGH_ACE, LONGEST_RUN, RANK_COUNT, MeldRules
+
+SUIT: Final = (1 << RANK_COUNT) - 1
+FIRST_PACK: Final = (1 << PACK) - 1
+NATURALS: Final = (1 << FIRST_JOKER) - 1
+BY_RANK: Final = UNIVERSE
+"""Where the second copy of the set, in the order of ranks, begins (52 bits for each pack)."""
+
+Texts = tuple[str, ...]
+
+
+def _bits(card: int) -> int:
+    if card >= FIRST_JOKER:
+        return 1 << card
+    pack, kind = divmod(card, PACK)
+    suit, rank = divmod(kind, RANK_COUNT)
+    return 1 << card | 1 << (BY_RANK + PACK * pack + 4 * rank + suit)
+
+
+BITS: Final[tuple[int, ...]] = tuple(_bits(card) for card in range(UNIVERSE))
+"""Card -> its bits; the sum over different cards is the set."""
+
+PATTERNS: Final = 50_000
+"""How many patterns a book keeps before it starts anew (two packs with many jokers have more than that)."""
+
+
+class Book:
+    """The new melds that rules and cards allow, as texts ``<verb> 6H 7H X1=8H``, each set of cards once.
+
+    Runs are written low to high, groups in the order of suits with jokers last.  An all-thirteen run is
+    listed with the ace at either end where both are allowed.
+    """
+
+    def __init__(self, verb: str, rules: MeldRules) -> None:
+        self._verb = verb
+        self._rules = rules
+        self._runs: list[dict[int, Texts]] = [{} for _ in range(4)]
+        self._groups: list[dict[int, Texts]] = [{} for _ in range(RANK_COUNT)]
+
+    def melds(self, bits: int, extra_joker: int = 0) -> list[str]:
+        """Every new meld in the set.  ``extra_joker`` (bits) may be used beside it (the dealer's joker)."""
+        first = bits & FIRST_PACK
+        second = bits >> PACK & FIRST_PACK
+        jokers = (bits | extra_joker) >> FIRST_JOKER & 0xFF
+        found: list[str] = []
+        runs = self._runs
+        for suit in range(4):
+            shift = RANK_COUNT * suit
+            key = first >> shift & SUIT | (second >> shift & SUIT) << 13 | jokers << 26
+            if key:
+                texts = runs[suit].get(key)
+                if texts is None:
+                    texts = self._keep(runs[suit], key, tuple(self._find_runs(suit, key)))
+                if texts:
+                    found += texts
+        ranked = bits >> BY_RANK
+        ranked_second = ranked >> PACK
+        # A group needs three cards, jokers included, so ranks without enough are not even looked up.
+        wanted = 3 - jokers.bit_count() if self._rules.wild else 3
+        either = ranked & FIRST_PACK | ranked_second
+        rank = 0
+        while either:
+            held = either & 15
+            if held and _POPULATION[held] >= wanted:
+                key = ranked & 15 | (ranked_second & 15) << 4 | jokers << 8
+                texts = self._groups[rank].get(key)
+                if texts is None:
+                    texts = self._keep(self._groups[rank], key, tuple(self._find_groups(rank, key)))
+                found += texts
+            either >>= 4
+            ranked >>= 4
+            ranked_second >>= 4
+            rank += 1
+        if jokers and not self._rules.wild:
+            found += self._joker_groups(jokers)
+        return found
+
+    def _keep(self, table: dict[int, Texts], key: int, texts: Texts) -> Texts:
+        if len(table) >= PATTERNS:
+            table.clear()
+        table[key] = texts
+        return texts
+
+    # --- working a pattern out ---
+
+    def _find_runs(self, suit: int, key: int) -> Iterator[str]:
+        rules = self._rules
+        copies = [
+            [
+                NAMES[suit * RANK_COUNT + rank + PACK * pack]
+                for pack in (0, 1)
+                if key >> rank + RANK_COUNT * pack & 1
+            ]
+            for rank in range(RANK_COUNT)
+        ]
+        jokers = _joker_names(key >> 26) if rules.wild else []
+        top = HIGH_ACE if rules.high_ace else HIGH_ACE - 1
+        for low in range(RANK_COUNT):
+            missing = 0
+            naturals = 0
+            for length in range(1, LONGEST_RUN + 1):
+                position = low + length - 1
+                if position > top and not rules.corner:
+                    break
+                held = bool(copies[position % RANK_COUNT])
+                missing += not held
+                naturals += held
+                if missing > len(jokers):
+                    break
+                if length >= rules.min_run and naturals:
+                    ranks = [(low + step) % RANK_COUNT for step in range(length)]
+                    yield from self._fill(suit, ranks, copies, jokers)
+
+    def _fill(self, suit: int, ranks: list[int], copies: list[list[str]], jokers: list[str]) -> Iterator[str]:
+        """Every way to fill the places of one run with natural cards and jokers, at least one natural."""
+
+        def fill(place: int, free: tuple[str, ...], parts: tuple[str, ...], natural: bool) -> Iterator[str]:
+            if place == len(ranks):
+                if natural:
+                    yield f"{self._verb} {' '.join(parts)}"
+                return
+            rank = ranks[place]
+            for name in copies[rank]:
+                yield from fill(place + 1, free, (*parts, name), True)
+            claim = KIND_NAMES[suit * RANK_COUNT + rank]
+            for index, joker in enumerate(free):
+                rest = free[:index] + free[index + 1 :]
+                yield from fill(place + 1, rest, (*parts, f"{joker}={claim}"), natural)
+
+        yield from fill(0, tuple(jokers), (), False)
+
+    def _find_groups(self, rank: int, key: int) -> Iterator[str]:
+        jokers = _joker_names(key >> 8) if self._rules.wild else []
+        copies = [
+            [NAMES[suit * RANK_COUNT + rank + PACK * pack] for pack in (0, 1) if key >> suit + 4 * pack & 1]
+            for suit in range(4)
+        ]
+        held = [names for names in copies if names]
+        for size in (3, 4):
+            for wild in range(min(len(jokers), size - 1) + 1):
+                for chosen in combinations(jokers, wild):
+                    claims = [f"{joker}={RANKS[rank]}" for joker in chosen]
+                    for suits in combinations(held, size - wild):
+                        for names in product(*suits):
+                            yield f"{self._verb} {' '.join([*names, *claims])}"
+
+    def _joker_groups(self, jokers: int) -> Iterator[str]:
+        """R196: three or four jokers that are not wild."""
+        for size in (3, 4):
+            for chosen in combinations(_joker_names(jokers), size):
+                yield f"{self._verb} {' '.join(chosen)}"
+
+
+_POPULATION: Final = tuple(pattern.bit_count() for pattern in range(16))
+
+
+def _joker_names(pattern: int) -> list[str]:
+    return [NAMES[FIRST_JOKER + index] for index in range(8) if pattern >> index & 1]
+
+
+@cache
+def book(verb: str, rules: MeldRules) -> Book:
+    """The one book of these rules in this process: patterns are worked out once for all tables."""
+    return Book(verb, rules)
