@@ -6,7 +6,7 @@ our cards into its numbers and finds the best five of a larger hand.  Aces are h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 
@@ -49,12 +49,12 @@ def category(value: int) -> str:
 
 def best_value(cards: Iterable[Card]) -> int:
     """The value of the best five of five or more cards."""
-    return _best(tuple(sorted(cards)))[0]
+    return min(hand_value(five) for five in _contenders(sorted(cards, key=_LIBRARY_NUMBER.__getitem__)))
 
 
 def best_fives(cards: Iterable[Card]) -> list[tuple[Card, ...]]:
     """Every five of ``cards`` that is worth as much as the best, in order of the cards' numbers."""
-    return list(_best(tuple(sorted(cards)))[1])
+    return list(_best_fives(tuple(sorted(cards))))
 
 
 def best_seats(hands: Mapping[Seat, Sequence[Card]]) -> list[Seat]:
@@ -65,17 +65,47 @@ def best_seats(hands: Mapping[Seat, Sequence[Card]]) -> list[Seat]:
 
 
 @lru_cache(maxsize=64)
-def _best(cards: tuple[Card, ...]) -> tuple[int, tuple[tuple[Card, ...], ...]]:
+def _best_fives(cards: tuple[Card, ...]) -> tuple[tuple[Card, ...], ...]:
     # All fives are tried: 65,780 for the largest hand (26 cards), some 30 ms, once a poker round.
-    best = 7463
-    fives: list[tuple[Card, ...]] = []
+    best = best_value(cards) if len(cards) >= HAND_SIZE else 0
     numbers = [_LIBRARY_NUMBER[card] for card in cards]
-    for places in combinations(range(len(cards)), HAND_SIZE):
-        a, b, c, d, e = (numbers[place] for place in places)
-        value = evaluate_5cards(a, b, c, d, e)
-        if value > best:
-            continue
-        if value < best:
-            best, fives = value, []
-        fives.append(tuple(cards[place] for place in places))
-    return best, tuple(fives)
+    return tuple(
+        tuple(cards[place] for place in places)
+        for places in combinations(range(len(cards)), HAND_SIZE)
+        if evaluate_5cards(*(numbers[place] for place in places)) == best
+    )
+
+
+def _contenders(cards: list[Card]) -> Iterator[list[Card]]:
+    """A few fives of ``cards`` (low to high), the best among them: one for each way in which five cards can be good."""
+    ranks: dict[int, list[Card]] = {}
+    suits: dict[int, list[Card]] = {}
+    for card in cards:
+        ranks.setdefault(_LIBRARY_NUMBER[card] // 4, []).append(card)
+        suits.setdefault(_LIBRARY_NUMBER[card] % 4, []).append(card)
+    yield _by_groups(ranks)
+    yield from _straights({rank: same[0] for rank, same in ranks.items()})
+    for suit in suits.values():
+        if len(suit) >= HAND_SIZE:
+            yield suit[-HAND_SIZE:]
+            yield from _straights({_LIBRARY_NUMBER[card] // 4: card for card in suit})
+
+
+def _by_groups(ranks: Mapping[int, list[Card]]) -> list[Card]:
+    """Four of a kind, a full house, three, two pairs, a pair or high cards: whichever is best without straight or flush."""
+    five: list[Card] = []
+    left = dict(ranks)
+    for most in (4, 3, 2, 2, 1, 1, 1, 1, 1):
+        room = HAND_SIZE - len(five)
+        able = [rank for rank, same in left.items() if len(same) >= most]
+        if most <= room and able:
+            five += left.pop(max(able))[:most]
+    return five
+
+
+def _straights(by_rank: Mapping[int, Card]) -> Iterator[list[Card]]:
+    for high in range(12, 2, -1):
+        run = [by_rank.get(rank if rank >= 0 else 12) for rank in range(high - 4, high + 1)]
+        if all(card is not None for card in run):
+            yield [card for card in run if card is not None]
+            return

@@ -1,0 +1,1 @@
+"""Bots: players that see only what their seat may see."""
