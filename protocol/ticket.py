@@ -26,10 +26,10 @@ from protocol.errors import LocalProtocolError, ProtocolError
 from protocol.identity import tagged_hash
 
 TABLE_BYTES: Final = 10
+FINGERPRINT_BYTES: Final = 16
 MAX_ADDRESSES: Final = 8
 
 _FORMAT: Final = 1
-_FINGERPRINT_BYTES: Final = 16
 _CHECK_BYTES: Final = 5
 _PREFIX: Final = "RUMMY"
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -63,7 +63,7 @@ class Ticket:
     addresses: tuple[Address, ...]
 
     def __post_init__(self) -> None:
-        if len(self.table) != TABLE_BYTES or len(self.fingerprint) != _FINGERPRINT_BYTES:
+        if len(self.table) != TABLE_BYTES or len(self.fingerprint) != FINGERPRINT_BYTES:
             raise LocalProtocolError("a ticket has a table of 10 bytes and a fingerprint of 16")
         if not 1 <= len(self.addresses) <= MAX_ADDRESSES:
             raise LocalProtocolError(f"a ticket has 1 to {MAX_ADDRESSES} addresses")
@@ -80,7 +80,7 @@ class Ticket:
 
 def ticket_fingerprint(key: bytes) -> bytes:
     """The sixteen bytes by which a ticket knows the host's identity key."""
-    return tagged_hash("ticket fingerprint", key)[:_FINGERPRINT_BYTES]
+    return tagged_hash("ticket fingerprint", key)[:FINGERPRINT_BYTES]
 
 
 def parse_ticket(line: str) -> Ticket:
@@ -106,10 +106,10 @@ def parse_ticket(line: str) -> Ticket:
         raise BadTicket(
             f"the ticket has format {body[0]}, this program reads format {_FORMAT}; update the older program"
         )
-    start = 1 + TABLE_BYTES + _FINGERPRINT_BYTES
+    start = 1 + TABLE_BYTES + FINGERPRINT_BYTES
     table, fingerprint = body[1 : 1 + TABLE_BYTES], body[1 + TABLE_BYTES : start]
     addresses = _unpack(body[start:])
-    if len(fingerprint) != _FINGERPRINT_BYTES or not 1 <= len(addresses) <= MAX_ADDRESSES:
+    if len(fingerprint) != FINGERPRINT_BYTES or not 1 <= len(addresses) <= MAX_ADDRESSES:
         raise BadTicket(f"the ticket names no address, or more than {MAX_ADDRESSES}")
     return Ticket(table=table, fingerprint=fingerprint, addresses=addresses)
 
