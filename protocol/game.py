@@ -176,8 +176,10 @@ class Game(Protocol):
     seats: int
     card_count: int
     """Size of the card universe: cards are 0..card_count-1."""
-    hand: int
-    """Number of the current hand, from 1."""
+
+    @property
+    def hand(self) -> int:
+        """Number of the hand, from 1; from a new-hand Shuffle need on, of the coming one (0: a draw for the deal)."""
 
     @property
     def need(self) -> Need: ...

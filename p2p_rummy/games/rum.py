@@ -117,8 +117,10 @@ class RumGame:
 
     @property
     def hand(self) -> int:
-        """Counts from 1 and grows with the shuffle of the next hand, not before."""
-        return self.table.hand
+        """From 1, one more as soon as the next hand's shuffle is needed; 0 while the first deal is drawn for."""
+        if self.table.stage in (DEALER_SHUFFLE, DEALER_DRAW):
+            return 0
+        return self.table.hand + self.table.between
 
     # --- the seam ---------------------------------------------------------------------------------------
 
@@ -620,10 +622,11 @@ class RumGame:
                     table.open(seat, slot, card)
         self._finish(score_hand(table))
 
-    def _finish(self, score: Score) -> None:
-        """R80-R93: the totals, the sheet, and whether the game goes on."""
+    def _finish(self, score: Score, *, void: bool = False) -> None:
+        """R80-R93: the totals, the sheet, and whether the game goes on.  A void hand is dealt again."""
         table = self.table
         rules = self.rules
+        table.played += not void
         for side in set(rules.side_of):
             table.totals[side] += score.points[side]
         notes = list(score.notes)
@@ -649,8 +652,9 @@ class RumGame:
         if ended is not None or not self._can_go_on():
             table.stage = OVER
             return
-        winner = hand_winner(table, score)
-        table.dealer = winner if rules.next_dealer == "hand_winner" else (table.dealer + 1) % self.seats
+        if not void:
+            winner = hand_winner(table, score)
+            table.dealer = winner if rules.next_dealer == "hand_winner" else (table.dealer + 1) % self.seats
         table.between = True
         table.stage = SHUFFLE
 
@@ -684,7 +688,7 @@ class RumGame:
         if event.void or (self.rules.leaver == "void_hand" and stage != SHOW):
             table.answers.clear()
             table.opened_hand = 0
-            self._finish(score_void(table, seat))
+            self._finish(score_void(table, seat), void=True)
             return
         if self.rules.leaver == "bot" and stage != SHOW and self._is_open(seat):
             table.stand_ins.add(seat)

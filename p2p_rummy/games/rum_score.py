@@ -138,7 +138,7 @@ def verdict(table: Table) -> Verdict | None:
                 return Verdict(side=out)
             if len(leaders) == 1:
                 return Verdict(side=leaders[0])
-    if rules.max_hands is not None and table.hand >= rules.max_hands:
+    if rules.max_hands is not None and table.played >= rules.max_hands:
         if len(leaders) == 1:
             return Verdict(side=leaders[0])
         if rules.game == "persian":

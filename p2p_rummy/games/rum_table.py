@@ -84,6 +84,9 @@ class Table:
         seats = rules.seats
         # --- the game ---
         self.hand = 1
+        """The hand that lies on the table, or lay there last."""
+        self.played = 0
+        """Hands that were scored; a void one is not."""
         self.stage = SHUFFLE
         self.between = False
         """The last hand still lies on the table; the next one has not begun."""
@@ -269,8 +272,6 @@ class Table:
     def lay_meld(self, seat: Seat, shape: Shape, slots: Iterable[Slot], *, from_hand: bool = True) -> Meld:
         """Put down a new meld; ``slots`` are those of ``shape.cards``."""
         meld = Meld(self.next_meld, shape, seat, list(slots))
-        self.next_meld += 1
-        self.melds[meld.id] = meld
         if from_hand:
             for slot, card in zip(meld.slots, meld.cards, strict=True):
                 if slot >= 0:
@@ -284,9 +285,14 @@ class Table:
         if self.must_use in meld.cards and seat == self.turn:
             self.must_use = UNKNOWN
         self.opened_hand |= 1 << self.rules.side_of[seat]
-        self._refit(meld, ())
+        self.add_meld(meld)
         self.turn_log.append((meld.id, -1))
         return meld
+
+    def add_meld(self, meld: Meld) -> None:
+        self.melds[meld.id] = meld
+        self.next_meld = max(self.next_meld, meld.id) + 1
+        self._refit(meld, ())
 
     def lay_off(
         self,
@@ -385,7 +391,7 @@ class Table:
         """SHA-256 over the whole public state as integers, every list with its length."""
         rules = self.rules
         numbers: list[int] = [
-            self.hand, self.stage, self.between, self.dealer, self.turn, self.opened_game, self.opened_hand,
+            self.hand, self.played, self.stage, self.between, self.dealer, self.turn, self.opened_game, self.opened_hand,
             self.must_use, self.must_meld, self.taken_top, self.gave_back, self.had_stock, self.fresh,
             self.next_meld, self.idle, self.declined, self.recycled, self.joker_used, self.joker_blocked,
             self.turned_up, EFFECTS.index(self.effect) if self.effect else -1, self.out_seat,
