@@ -41,9 +41,11 @@ _COMPRESSED: Final = 258  # SECP256K1_EC_COMPRESSED
 _KEY: Final = ffi.typeof("secp256k1_pubkey *")
 _KEYS: Final = ffi.typeof("secp256k1_pubkey[]")
 _KEY_POINTERS: Final = ffi.typeof("secp256k1_pubkey *[]")
-_COORDINATES: Final = ffi.typeof("char[64]")
+_UNCOMPRESSED: Final = ffi.typeof("char[65]")
 _COMPRESSED_BUFFER: Final = ffi.typeof("char[33]")
 _SIZE: Final = ffi.typeof("size_t *")
+_multiply: Final = lib.secp256k1_ecdh
+_copy_xy: Final = lib.btclib_secp256k1_ecdh_hash_function_xy
 
 
 class Point:
@@ -141,6 +143,9 @@ def _parsed(data: bytes) -> Point | None:
     # The library also reads 65-byte forms; they are refused here by length.
     if len(data) != POINT_BYTES:
         return None
+    counted = _counter.get()
+    if counted is not None:
+        counted.decodings += 1
     key = ffi.new(_KEY)
     if not lib.secp256k1_ec_pubkey_parse(ctx, key, data, POINT_BYTES):
         return None
@@ -158,26 +163,24 @@ def secret_combination(
     A scalar of zero has no constant-time product, and none is honest: it raises LocalProtocolError, as does a
     sum that is the identity.  Both have probability 2**-256 for scalars that are drawn properly.
     """
+    products = ffi.new(_KEYS, len(terms) + 1)
     summands = []
     if base is not None:
-        key = ffi.new(_KEY)
-        if not lib.secp256k1_ec_pubkey_create(ctx, key, encode_scalar(base % ORDER)):
+        if not lib.secp256k1_ec_pubkey_create(ctx, products, (base % ORDER).to_bytes(SCALAR_BYTES, "big")):
             raise LocalProtocolError("a secret scalar is zero")
-        summands.append(key)
-    for point, scalar in terms:
-        coordinates = ffi.new(_COORDINATES)
-        if not lib.secp256k1_ecdh(
-            ctx,
-            coordinates,
-            point._key,
-            encode_scalar(scalar % ORDER),
-            lib.btclib_secp256k1_ecdh_hash_function_xy,
-            ffi.NULL,
+        summands.append(products)
+    # SEC 1 uncompressed: a tag, then the coordinates, which the product is written to.
+    encoded = ffi.new(_UNCOMPRESSED)
+    encoded[0] = b"\x04"
+    coordinates = encoded + 1
+    for index, (point, scalar) in enumerate(terms, start=1):
+        if not _multiply(
+            ctx, coordinates, point._key, (scalar % ORDER).to_bytes(SCALAR_BYTES, "big"), _copy_xy, ffi.NULL
         ):
             raise LocalProtocolError("a secret scalar is zero")
-        key = ffi.new(_KEY)
-        lib.secp256k1_ec_pubkey_parse(ctx, key, b"\x04" + ffi.unpack(coordinates, 64), 65)
-        summands.append(key)
+        product = products + index
+        lib.secp256k1_ec_pubkey_parse(ctx, product, encoded, 65)
+        summands.append(product)
     counted = _counter.get()
     if counted is not None:
         counted.base_products += base is not None
@@ -191,7 +194,7 @@ def secret_combination(
 
 def public_combination(terms: Sequence[tuple[Point, int]], plus: Sequence[Point] = ()) -> Point | None:
     """Sum of scalar times point over ``terms`` + sum of ``plus``; None for the identity.  Not constant-time."""
-    nonzero = [(point, scalar % ORDER) for point, scalar in terms if scalar % ORDER]
+    nonzero = [(point, reduced) for point, scalar in terms if (reduced := scalar % ORDER)]
     # One array, multiplied in place: copies, because a Point's own key is never written to.
     products = ffi.new(_KEYS, max(1, len(nonzero)))
     summands = []
@@ -252,6 +255,7 @@ def _sum(keys: list[Any]) -> Point | None:
     total = ffi.new(_KEY)
     counted = _counter.get()
     if counted is not None:
+        counted.sums += len(keys) > 1
         counted.additions += len(keys) - 1
     if len(keys) == 1:
         total[0] = keys[0][0]
@@ -279,12 +283,15 @@ def point_from_label(label: str, index: int) -> Point:
 
 @dataclass(slots=True)
 class Operations:
-    """Group operations: products of G, constant-time and fast products of other points, additions."""
+    """Group operations: products of G, constant-time and fast products of other points, sums (one inversion
+    each) of so many additions, and decodings of compressed points (a square root each)."""
 
     base_products: int = 0
     secret_products: int = 0
     public_products: int = 0
+    sums: int = 0
     additions: int = 0
+    decodings: int = 0
 
 
 _counter: ContextVar[Operations | None] = ContextVar("_counter", default=None)

@@ -286,4 +286,8 @@ def test_operations_are_counted_inside_the_with_only() -> None:
         public_combination([(point, 2), (point, 0)], [point])
     secret_combination(1)
     assert (operations.base_products, operations.secret_products, operations.public_products) == (1, 2, 1)
-    assert operations.additions == 3 + 1
+    assert (operations.sums, operations.additions) == (2, 3 + 1)
+    fresh = secret_combination(1234567).encoded
+    with count_operations() as operations:
+        decode_points(fresh + fresh, 2)
+    assert operations.decodings == 1  # the second is remembered
