@@ -32,29 +32,45 @@ class Companion:
     words: tuple[str, ...]
 
 
-def newcomers(home: Path, ticket: str, count: int, level: str, *, taken: Sequence[str]) -> list[Companion]:
+def newcomers(
+    home: Path, ticket: str, count: int, level: str, *, taken: Sequence[str], pause_seconds: float = 0.0
+) -> list[Companion]:
     """Bots for a new table, with names that nobody there has."""
     names = [name for name in NAMES if name not in taken][:count]
+    how = ("--bot", level, "--pause", str(pause_seconds))
     return [
-        Companion(
-            name=name,
-            home=home / "bots" / name,
-            words=("join", ticket, "--bot", level, "--name", name),
-        )
+        Companion(name=name, home=home / "bots" / name, words=("join", ticket, "--name", name, *how))
         for name in names
     ]
 
 
-def returners(home: Path, table: str) -> list[Companion]:
+def returners(home: Path, table: str, *, pause_seconds: float = 0.0) -> list[Companion]:
     """The bots of this home that sat at ``table`` when it was left."""
     homes = sorted(path for path in (home / "bots").glob("*") if (path / "tables" / table).is_dir())
-    return [Companion(name=path.name, home=path, words=("resume", table)) for path in homes]
+    return [
+        Companion(
+            name=path.name,
+            home=path,
+            words=("resume", table, "--bot", "steady", "--pause", str(pause_seconds)),
+        )
+        for path in homes
+    ]
+
+
+@dataclass(slots=True)
+class Company:
+    """The bots that are there.  ``troubles`` has a line for each one that stops before its time."""
+
+    troubles: trio.MemoryReceiveChannel[str]
+    all_over: bool = False
+    """Set when the game has ended: the bots then go home by themselves."""
 
 
 @asynccontextmanager
-async def companions(bots: Sequence[Companion]) -> AsyncIterator[trio.MemoryReceiveChannel[str]]:
-    """The bots' processes, for as long as the block runs; a line arrives for each one that stops before."""
+async def companions(bots: Sequence[Companion]) -> AsyncIterator[Company]:
+    """The bots' processes, for as long as the block runs."""
     send, troubles = trio.open_memory_channel[str](len(bots))
+    company = Company(troubles)
     processes: list[trio.Process] = []
     async with trio.open_nursery() as nursery:
         try:
@@ -62,16 +78,16 @@ async def companions(bots: Sequence[Companion]) -> AsyncIterator[trio.MemoryRece
                 process = await _start(bot)
                 processes.append(process)
                 nursery.start_soon(_watch, bot, process, send)
-            yield troubles
+            yield company
         finally:
             nursery.cancel_scope.cancel()
             with trio.CancelScope(shield=True):
-                await _part(processes)
+                await _part(processes, company.all_over)
 
 
 async def _start(bot: Companion) -> trio.Process:
     bot.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (bot.home / "events.jsonl").open("ab") as out, (bot.home / "errors.txt").open("wb") as errors:
+    with (bot.home / "events.jsonl").open("wb") as out, (bot.home / "errors.txt").open("wb") as errors:
         return await trio.lowlevel.open_process(
             [sys.executable, "-m", "p2p_rummy", *bot.words, "--home", str(bot.home), "--json", "--leash"],
             stdin=subprocess.PIPE,
@@ -89,14 +105,21 @@ async def _watch(bot: Companion, process: trio.Process, troubles: trio.MemorySen
         await troubles.send(_("The bot {name} has stopped: {reason}", name=bot.name, reason=reason))
 
 
-async def _part(processes: Sequence[trio.Process]) -> None:
+async def _part(processes: Sequence[trio.Process], all_over: bool) -> None:
+    """Let them finish what is over; let go of the leashes; kill what holds on."""
+    if all_over:
+        await _wait(processes)
     for process in processes:
         if process.stdin is not None:
             await process.stdin.aclose()
-    with trio.move_on_after(PARTING_SECONDS):
-        for process in processes:
-            await process.wait()
+    await _wait(processes)
     for process in processes:
         if process.returncode is None:
             process.kill()
+            await process.wait()
+
+
+async def _wait(processes: Sequence[trio.Process]) -> None:
+    with trio.move_on_after(PARTING_SECONDS):
+        for process in processes:
             await process.wait()

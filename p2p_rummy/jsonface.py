@@ -4,7 +4,7 @@ Every object has a field ``event``.  Seats are numbers from 0 clockwise, cards a
 seconds from now.
 
 ==============  ==========================================================================================
-hosted          ticket, addresses, fingerprint, home                           the table is open
+hosted          ticket, addresses, port, fingerprint, home                     the table is open
 joined          seat, name, fingerprint, bot, you                              somebody sat down
 left            name                                                           somebody got up again
 agreement       table, game, options, seats, window_seconds, ...               this is being signed
@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from p2p_rummy.cards import card_names
@@ -44,7 +43,8 @@ from protocol.agreement import Agreement, SeatClaim
 from protocol.errors import LocalProtocolError
 from protocol.game import Refused
 from protocol.identity import fingerprint
-from protocol.lobby import Roster
+from protocol.lobby import Proposed, RosterChanged, Started
+from protocol.peer import Table as PeerTable
 
 Record = dict[str, Any]
 
@@ -210,25 +210,68 @@ def _cards(faces: events.Faces) -> list[str]:
 # --- before everybody has signed ------------------------------------------------------------------------
 
 
-def hosted_record(ticket: str, addresses: Sequence[str], key: bytes, home: Path) -> Record:
-    return {"event": "hosted", "ticket": ticket, "addresses": list(addresses), "fingerprint": fingerprint(key),
-            "home": str(home)}  # fmt: skip
+class JsonLobby:
+    """The lobby as records.  A line ``start`` (host only) plays with those who are here."""
+
+    def __init__(self, table: PeerTable, emit: Callable[[Record], None]) -> None:
+        self.leaving = False
+        self._table = table
+        self._emit = emit
+        self._key = table.home.identity.public_key
+        self._claims: tuple[SeatClaim, ...] = ()
+
+    def opened(self) -> None:
+        self._emit(
+            {
+                "event": "hosted",
+                "ticket": str(self._table.ticket),
+                "addresses": [str(address) for address in self._table.addresses],
+                "port": self._table.addresses[0].port,
+                "fingerprint": fingerprint(self._key),
+                "home": str(self._table.home.path),
+            }
+        )
+
+    def event(self, event: RosterChanged | Proposed | Started) -> None:
+        match event:
+            case RosterChanged(roster=roster):
+                for record in roster_records(self._claims, roster.claims, self._key):
+                    self._emit(record)
+                self._claims = roster.claims
+            case Proposed(agreement=agreement):
+                self._emit(agreement_record(agreement))
+
+    def unreachable(self, seat: int, reason: str) -> None:
+        self._emit({"event": "unreachable", "seat": seat, "reason": reason})
+
+    def typed(self, line: str) -> None:
+        match line.strip().lower():
+            case "start":
+                try:
+                    self._table.close_seats()
+                except LocalProtocolError as error:
+                    self._refuse(error.code, str(error), line)
+            case "leave":
+                self.leaving = True
+            case "":
+                return
+            case _:
+                self._refuse("not_started", "the game has not begun", line)
+
+    def _refuse(self, code: str, message: str, line: str) -> None:
+        self._emit({"event": "error", "code": code, "message": message, "rule": "", "cards": [], "move": line,
+                    "legal": []})  # fmt: skip
 
 
-def joined_record(seat: int, claim: SeatClaim, own_key: bytes) -> Record:
-    return {"event": "joined", "seat": seat, "name": claim.name, "fingerprint": fingerprint(claim.key),
-            "bot": claim.bot, "you": claim.key == own_key}  # fmt: skip
-
-
-def roster_records(before: Roster | None, after: Roster, own_key: bytes) -> list[Record]:
+def roster_records(before: Sequence[SeatClaim], after: Sequence[SeatClaim], own_key: bytes) -> list[Record]:
     """Who came and who went between two looks at the lobby."""
-    known = before.claims if before else ()
-    gone: list[Record] = [
-        {"event": "left", "name": claim.name} for claim in known if claim not in after.claims
-    ]
-    come = [
-        joined_record(seat, claim, own_key) for seat, claim in enumerate(after.claims) if claim not in known
-    ]
+    gone: list[Record] = [{"event": "left", "name": claim.name} for claim in before if claim not in after]
+    come: list[Record] = [
+        {"event": "joined", "seat": seat, "name": claim.name, "fingerprint": fingerprint(claim.key), "bot": claim.bot,
+         "you": claim.key == own_key}
+        for seat, claim in enumerate(after)
+        if claim not in before
+    ]  # fmt: skip
     return gone + come
 
 

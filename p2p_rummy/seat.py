@@ -13,7 +13,7 @@ import contextlib
 import math
 from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import trio
 
@@ -52,13 +52,17 @@ class Table(Protocol):
         """Raises LocalProtocolError if it is too long or too much."""
 
 
-class Face(Protocol):
+Heard = TypeVar("Heard", contravariant=True)
+
+
+class Listener(Protocol[Heard]):
     """What :func:`play` talks to.  No method waits."""
 
-    leaving: bool
-    """The player wants to get up."""
+    @property
+    def leaving(self) -> bool:
+        """The player wants to get up."""
 
-    def event(self, event: Event) -> None:
+    def event(self, event: Heard) -> None:
         """Tell what has happened."""
 
     def typed(self, line: str) -> None:
@@ -71,23 +75,28 @@ class Face(Protocol):
         """The time that :meth:`due` named may have come."""
 
 
+class Face(Listener[Event], Protocol):
+    """A seat's face: told what the session tells."""
+
+
 class Ended(Exception):  # noqa: N818 - not an error as such
     """The player's input has ended before the game has."""
 
 
 async def play(
-    events: AsyncIterable[Event],
-    face: Face,
+    events: AsyncIterable[Heard],
+    face: Listener[Heard],
     lines: AsyncIterable[str] | None = None,
     *,
     now: Callable[[], float] = trio.current_time,
-) -> Event | None:
+) -> GameOver | Halted | None:
     """Play until the game is over, this peer has halted, or the player leaves.
 
     Returns the GameOver or Halted event, None if the player left.  Raises :class:`Ended` when ``lines`` end first (a
     terminal that was closed, a driver that died); without ``lines`` (a bot) nobody can leave.
     """
-    last: Event | None = None
+    last: GameOver | Halted | None = None
+    ended = False
     stir, stirred = trio.open_memory_channel[None](1)
 
     def wake_clock() -> None:
@@ -107,13 +116,15 @@ async def play(
         nursery.cancel_scope.cancel()
 
     async def read(source: AsyncIterable[str]) -> None:
+        nonlocal ended
         async for line in source:
             face.typed(line)
             wake_clock()
             if face.leaving:
                 nursery.cancel_scope.cancel()
                 return
-        raise Ended
+        ended = True
+        nursery.cancel_scope.cancel()
 
     async def watch_clock() -> None:
         while True:
@@ -123,13 +134,11 @@ async def play(
                 continue
             face.clock()
 
-    try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(listen)
-            nursery.start_soon(watch_clock)
-            if lines is not None:
-                nursery.start_soon(read, lines)
-    except* Ended:
-        if last is None:
-            raise Ended from None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(listen)
+        nursery.start_soon(watch_clock)
+        if lines is not None:
+            nursery.start_soon(read, lines)
+    if ended and last is None:
+        raise Ended
     return last

@@ -2,14 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from p2p_rummy.catalogue import _, ngettext
-from p2p_rummy.terminal.text import printable
+from p2p_rummy.terminal.text import columns, printable, wrapped
 from protocol.agreement import Agreement, SeatClaim
+from protocol.errors import LocalProtocolError
 from protocol.identity import fingerprint
-from protocol.lobby import Offer, Roster
+from protocol.lobby import Offer, Proposed, Roster, RosterChanged, Started
+from protocol.peer import Acquaintance, Table
 from protocol.quorum import quorum
+
+
+class LineLobby:
+    """The lobby in line mode.  ``start`` (host only) plays with those who are here."""
+
+    def __init__(self, table: Table, write: Callable[[Sequence[str]], None]) -> None:
+        self.leaving = False
+        self._table = table
+        self._write = write
+        self._key = table.home.identity.public_key
+
+    def opened(self) -> None:
+        self._write(
+            [
+                _("The table is open. Your friends sit down with:"),
+                "",
+                f"  p2p-rummy join {self._table.ticket}",
+                "",
+                _("It leads to {addresses}.", addresses=", ".join(map(str, self._table.addresses))),
+            ]
+        )
+
+    def event(self, event: RosterChanged | Proposed | Started) -> None:
+        match event:
+            case RosterChanged(roster=roster):
+                self._write(roster_lines(roster, self._key))
+                self._warn(roster.claims)
+            case Proposed(agreement=agreement):
+                self._write(agreement_lines(agreement, self._key))
+                self._write(coalition_lines(len(agreement.seats), strict=agreement.strict))
+            case Started():
+                self._write([_("All seats are taken; everybody signs.")])
+
+    def unreachable(self, seat: int, reason: str) -> None:
+        name = printable(self._table.agreement.seats[seat].name)
+        self._write(
+            wrapped(
+                _(
+                    "{name} cannot be reached from here: {reason}. The others pass everything on; nothing is lost.",
+                    name=name,
+                    reason=printable(reason),
+                ),
+                columns(),
+            )
+        )
+
+    def typed(self, line: str) -> None:
+        match line.strip().lower():
+            case "":
+                return
+            case "start":
+                try:
+                    self._table.close_seats()
+                except LocalProtocolError as error:
+                    self._write([_("Not yet: {reason}.", reason=error)])
+            case "who" if self._table.roster is not None:
+                self._write(roster_lines(self._table.roster, self._key))
+            case "leave" | "quit" | "exit":
+                self.leaving = True
+            case _:
+                self._write([_("The game has not begun. You may type: who, start (the host), leave.")])
+
+    def _warn(self, claims: Sequence[SeatClaim]) -> None:
+        """A known name with another key is shouted about."""
+        for seat in claims:
+            if seat.key == self._key or seat.bot:
+                continue
+            if self._table.home.friends.judge(seat.key, seat.name) is Acquaintance.ANOTHER_KEY:
+                warning = _(
+                    "ATTENTION: {name} has ANOTHER KEY than the {name} you played with before. Ask by another way "
+                    "whether it is really your friend, and compare {fingerprint}.",
+                    name=printable(seat.name),
+                    fingerprint=fingerprint(seat.key),
+                )
+                self._write(wrapped(warning, columns()))
 
 
 def roster_lines(roster: Roster, own_key: bytes) -> list[str]:

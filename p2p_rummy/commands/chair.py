@@ -1,0 +1,158 @@
+"""How one player sits at a table: the arguments that host, join and resume share, and the visit itself."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import AsyncIterable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import trio
+
+from p2p_rummy.bots.base import RandomBot
+from p2p_rummy.botseat import BotSeat
+from p2p_rummy.catalogue import _
+from p2p_rummy.companions import Companion, companions
+from p2p_rummy.complaint import USAGE, Complaint
+from p2p_rummy.home import open_home
+from p2p_rummy.jsonface import JsonFace, JsonLobby, Record, json_line
+from p2p_rummy.lines import lines_of
+from p2p_rummy.seat import Face
+from p2p_rummy.terminal.draw import Style
+from p2p_rummy.terminal.line import LineMode
+from p2p_rummy.terminal.lobby import LineLobby
+from p2p_rummy.terminal.text import columns, wants_colour
+from p2p_rummy.visit import Lobby, Visit, ended_by_signals, visit
+from protocol.peer import Home, Table
+
+LEVELS = ("random", "steady")
+OpenTable = Callable[[Home], AbstractAsyncContextManager[Table]]
+
+
+def add_chair(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--home", metavar="DIR", help=_("where this player's things are kept (or P2P_RUMMY_HOME)")
+    )
+    parser.add_argument(
+        "--bot", metavar="LEVEL", choices=LEVELS, help=_("let a bot play this seat: %(choices)s")
+    )
+    parser.add_argument(
+        "--pause", metavar="SECONDS", type=seconds, default=0.0, help=_("how long a bot holds its moves back")
+    )
+    parser.add_argument("--json", action="store_true", help=_("one JSON object a line, for programs"))
+    parser.add_argument("--bind", metavar="ADDRESS", help=_("listen at this address only"))
+    parser.add_argument(
+        "--port", metavar="PORT", type=port, help=_("listen on this port; 0 for any free one")
+    )
+    parser.add_argument("--leash", action="store_true", help=argparse.SUPPRESS)
+
+
+def seconds(text: str) -> float:
+    """A duration on the command line."""
+    value = float(text)
+    if not 0 <= value <= 86400:
+        raise argparse.ArgumentTypeError(_("seconds are 0 to 86400"))
+    return value
+
+
+def port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise argparse.ArgumentTypeError(_("a port is 0 to 65535"))
+    return value
+
+
+def sit_down(
+    args: argparse.Namespace,
+    open_table: OpenTable,
+    *,
+    invite: bool = False,
+    bots: Callable[[Table], Sequence[Companion]] = lambda _table: (),
+) -> int:
+    """Take the home, open the table, play.
+
+    ``invite``: show the ticket.  ``bots`` says which companions to start once the table is open.
+    """
+    path = open_home(args.home)
+    return trio.run(
+        _sit, args, path, open_table, invite, bots, restrict_keyboard_interrupt_to_checkpoints=True
+    )
+
+
+async def _sit(
+    args: argparse.Namespace,
+    path: Path,
+    open_table: OpenTable,
+    invite: bool,
+    bots: Callable[[Table], Sequence[Companion]],
+) -> int:
+    with Home(path) as home:
+        async with open_table(home) as table, ended_by_signals(table):
+            lobby: Lobby = JsonLobby(table, _emit) if args.json else LineLobby(table, _write)
+            if invite:
+                lobby.opened()
+            async with companions(bots(table)) as company, trio.open_nursery() as nursery:
+                nursery.start_soon(_tell_troubles, company.troubles, args.json)
+                face = Visit(table, lobby, lambda seated: _face(args, seated, nursery))
+                status = await visit(table, face, _lines(args))
+                company.all_over = table.started and table.over
+                nursery.cancel_scope.cancel()
+    return status
+
+
+def _face(args: argparse.Namespace, table: Table, nursery: trio.Nursery) -> Face:
+    face: Face
+    if args.json:
+        face = JsonFace(table, _emit, trio.current_time)
+    else:
+        style = Style(size=columns(), colour=wants_colour(1))
+        face = LineMode(table, _write, trio.current_time, style)
+    if args.bot is None:
+        return face
+    bot = RandomBot(random.SystemRandom().getrandbits(64))
+    seat = BotSeat(table, face, bot.choose, pause_seconds=args.pause)
+    nursery.start_soon(seat.think)
+    return seat
+
+
+def _lines(args: argparse.Namespace) -> AsyncIterable[str] | None:
+    """A bot listens to nobody, except to the end of its leash."""
+    return lines_of(0) if args.bot is None or args.leash else None
+
+
+async def _tell_troubles(troubles: trio.MemoryReceiveChannel[str], as_json: bool) -> None:
+    async for line in troubles:
+        if as_json:
+            _emit({"event": "companion", "message": line})
+        else:
+            _write([line])
+
+
+def _write(lines: Sequence[str]) -> None:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+
+
+def _emit(record: Record) -> None:
+    _write([json_line(record)])
+
+
+def checked_seats(seats: int | None, bots: int) -> int:
+    """How many seats the table has: as said, else the bots and their host, else two."""
+    wanted = seats if seats is not None else max(2, bots + 1)
+    if not 2 <= wanted <= 8:
+        raise Complaint(
+            _("a table has 2 to 8 seats, not {seats}: change --seats", seats=wanted), status=USAGE
+        )
+    if bots > wanted - 1:
+        raise Complaint(
+            _(
+                "{bots} bots and you do not fit at {seats} seats: change --seats or --bots",
+                bots=bots,
+                seats=wanted,
+            ),
+            status=USAGE,
+        )
+    return wanted
