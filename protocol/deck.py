@@ -83,6 +83,10 @@ OPENING: Final = "opening"
 COMPLAINT: Final = "complaint"
 
 
+TWO_PACKS: Final = 108
+"""Cards of the largest deck in common use: two packs with jokers."""
+
+
 def prepare(card_count: int) -> None:
     """Derive the points of ``card_count`` cards now (half a millisecond each) and not in the first shuffle."""
     shuffle.generators(card_count)

@@ -26,6 +26,7 @@ import trio
 
 from protocol import lobby
 from protocol.agreement import NONCE_BYTES, Agreement, claim
+from protocol.deck import TWO_PACKS, prepare
 from protocol.errors import LocalProtocolError
 from protocol.events import Event, GameOver, Halted
 from protocol.game import Card, Game, Slot
@@ -228,6 +229,8 @@ class Table:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
                 nursery.start_soon(self._door.serve, listeners)
+                # The first deal finds the points of two packs derived, so it does not hold up the loop.
+                nursery.start_soon(trio.to_thread.run_sync, prepare, TWO_PACKS)
                 try:
                     yield
                 finally:
