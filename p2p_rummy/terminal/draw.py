@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from p2p_rummy.cards import RANKS, SUITS
 from p2p_rummy.catalogue import _, mark, ngettext
+from p2p_rummy.narrator import listed
 from p2p_rummy.terminal import rummoli
 from p2p_rummy.terminal.text import pad, printable, width, wrap
 
@@ -219,35 +220,38 @@ def legal_lines(moves: Sequence[str], style: Style, *, most: int | None = None) 
 
 
 def extra_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
-    """What only one game or option has (``extra``), a line each: by seat where there is one value a seat."""
-    lines: list[str] = []
-    for key, value in public.get("extra", {}).items():
-        if value is not None and value is not False and value not in ("", [], {}):
-            text = _extra_text(value, names)
-            label = _(EXTRAS.get(key, key.replace("_", " ")))
-            lines += wrap(printable(text).split(" "), style.size, first=f"{label}: ")
-    return lines
+    """What only some options have: sides, who has opened, the dealer's joker, cards out of play or known in the stock."""
+    extra = public.get("extra", {})
+    sentences = []
+    if extra.get("sides"):
+        sides = [listed([names[seat] for seat in side]) for side in extra["sides"]]
+        sentences.append(_("Sides: {sides}.", sides=_(" against ").join(sides)))
+    if "opened" in extra:
+        opened = listed([names[seat] for seat in extra["opened"]]) or _("nobody yet")
+        sentences.append(_("Opened (R163): {names}.", names=opened))
+    if extra.get("dealers_joker"):
+        sentences.append(_dealers_joker(extra["dealers_joker"]))
+    if extra.get("out_of_play"):
+        sentences.append(_("Out of play (R180): {cards}.", cards=" ".join(extra["out_of_play"])))
+    if extra.get("open_stock"):
+        sentences.append(_("Known in the stock, next first: {cards}.", cards=" ".join(extra["open_stock"])))
+    if extra.get("must_meld") and not public.get("must_use"):
+        sentences.append(_("The card taken must be melded in this turn (R122)."))
+    return [line for sentence in sentences for line in wrap(sentence.split(" "), style.size, rest="  ")]
 
 
-EXTRAS = {
-    "opened": mark("Opened"),
-    "dealers_joker": mark("Dealer's joker"),
-}
+def _dealers_joker(joker: View) -> str:
+    if joker["blocked"]:
+        state = _("blocked")
+    elif joker["used"]:
+        state = _("used")
+    else:
+        state = _("not used")
+    effect = _(EFFECTS[joker["effect"]]) if joker["effect"] in EFFECTS else _("not named yet")
+    return _("Dealer's joker {card}: {effect}, {state}.", card=joker["card"], effect=effect, state=state)
 
 
-def _extra_text(value: Any, names: Sequence[str]) -> str:
-    if value is None or value in ("", [], {}):
-        return "-"
-    if isinstance(value, bool):
-        return _("yes") if value else _("no")
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_extra_text(item, names)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        texts = [_extra_text(item, names) for item in value]
-        if len(value) == len(names) and not any(isinstance(item, list | Mapping) for item in value):
-            return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))
-        return ", ".join(texts)
-    return str(value)
+EFFECTS = {"wild": mark("wild"), "double": mark("double"), "split": mark("split")}
 
 
 def face(card: str, style: Style, *, stands_for: str = "") -> str:

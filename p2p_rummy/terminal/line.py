@@ -108,6 +108,9 @@ class LineMode:
         match event:
             case events.TableAgreed():
                 self._agreed(event)
+            case events.HandBegan(hand=0):
+                self._forget_turn()
+                self._say("", _("Cards are drawn for the first deal; everybody makes keys and shuffles."))
             case events.HandBegan(hand=hand, seats=seats):
                 self._dealt = False
                 self._forget_turn()
@@ -180,10 +183,16 @@ class LineMode:
             self._say(_("You draw {cards}.", cards=" ".join(cards)))
 
     def _cards_dealt(self) -> None:
-        if not self._dealt:
-            self._dealt = True
-            self._say(_("The cards are dealt."))
-            self._say(*draw.hand_lines(self._view(), self._style))
+        view = self._view()
+        if self._dealt or not view["hand"]:
+            return
+        self._dealt = True
+        drawn = view["public"]["extra"].get("dealer_draws")
+        if drawn and view["public"]["hand"] == 1:
+            cards = ", ".join(f"{self.names[row['seat']]} {row['card']}" for row in drawn)
+            dealer = self.names[view["public"]["dealer"]]
+            self._say(_("Drawn for the deal: {cards}. {dealer} dealt.", cards=cards, dealer=dealer))
+        self._say(_("The cards are dealt."), *draw.hand_lines(view, self._style))
 
     def _turn(self, seat: int) -> None:
         self._closes_at = self._last_call = None
@@ -196,7 +205,6 @@ class LineMode:
             return
         first = self._shown_turn != (self.table.game.hand, seat)
         self._shown_turn = (self.table.game.hand, seat)
-        self._draft = None
         if first:
             self._say("", _("YOUR TURN"), *self._table_lines())
         else:

@@ -92,7 +92,7 @@ HELP = (
     mark("s, r                  sort your hand by suit, by rank"),
     mark("t, h, p               show the table, your hand, the pile"),
     mark("melds, scores, legal  show the melds, the score sheet, what you may do now"),
-    mark("who, log, rules       the seats and their keys, the signed log, this table's rules"),
+    mark("who, log, rules       the seats and keys, the signed log, this table's rules"),
     mark("say WORDS             say something to the table"),
     mark("leave                 leave; `p2p-rummy resume` brings you back"),
 )

@@ -156,9 +156,18 @@ def test_red_suits_are_coloured_only_where_it_is_wanted(colour: bool, text: str)
     assert draw.face("8S", Style(colour=colour)) == "8S"
 
 
-def test_what_only_one_option_has_is_shown_by_seat() -> None:
-    extra = {"opened": ["yes", "", "yes"], "dealers_joker": {"effect": "wild", "used": False}, "sides": []}
-    assert draw.extra_lines(public(extra=extra), NAMES, Style()) == [
-        "Opened: You yes, Bo -, Cy yes",
-        "Dealer's joker: effect wild, used no",
+def test_what_only_some_options_have_is_told_in_sentences() -> None:
+    extra = {
+        "stage": "play",
+        "sides": [[0, 2], [1, 3]],
+        "opened": [1],
+        "dealers_joker": {"card": "X1", "effect": "wild", "used": False, "blocked": True},
+        "out_of_play": ["5C", "9D"],
+        "open_stock": [],
+    }
+    assert draw.extra_lines(public(extra=extra), ["You", "Bo", "Cy", "Dee"], Style()) == [
+        "Sides: You and Cy against Bo and Dee.",
+        "Opened (R163): Bo.",
+        "Dealer's joker X1: wild, blocked.",
+        "Out of play (R180): 5C 9D.",
     ]
