@@ -69,8 +69,8 @@ def decode(data: bytes, *, limits: Limits = DEFAULT_LIMITS, field: str = "") -> 
     """
     if len(data) > limits.max_bytes:
         raise EncodingError(f"{len(data)} bytes exceed the limit of {limits.max_bytes}", field=field)
-    reader = _Reader(data, limits)
-    value = reader.read((), field)
+    reader = _Reader(data, limits, field)
+    value = reader.read()
     if reader.at != len(data):
         raise EncodingError(f"{len(data) - reader.at} trailing bytes", field=field)
     return value
@@ -154,39 +154,34 @@ _FOREIGN: Final[dict[int, str]] = {
 
 
 class _Reader:
-    """One pass over the data; ``at`` is the first byte not yet read."""
+    """One pass over the data; ``at`` is the first byte not yet read, ``path`` the indices down to this value."""
 
-    __slots__ = ("at", "data", "limits", "nodes")
+    __slots__ = ("at", "data", "field", "limits", "nodes", "path")
 
-    def __init__(self, data: bytes, limits: Limits) -> None:
+    def __init__(self, data: bytes, limits: Limits, field: str) -> None:
         self.data = data
         self.limits = limits
+        self.field = field
+        self.path: list[int] = []
         self.at = 0
         self.nodes = 0
 
-    def read(self, path: tuple[int, ...], field: str) -> Any:
+    def read(self) -> Any:
         self.nodes += 1
         if self.nodes > self.limits.max_nodes:
-            raise self._error(f"more than {self.limits.max_nodes} values", path, field)
-        kind, number = self._header(path, field)
+            raise self._error(f"more than {self.limits.max_nodes} values")
+        kind, number = self._header()
         if kind == "integer":
             if number >= INTEGER_LIMIT:
-                raise self._error("an integer of 2**53 or more", path, field)
+                raise self._error("an integer of 2**53 or more")
             return number
         if kind == "boolean":
             return number == 1
-        left = len(self.data) - self.at
         if kind == "list":
-            if len(path) >= self.limits.max_depth:
-                raise self._error(f"lists nested more than {self.limits.max_depth} deep", path, field)
-            # Every item takes at least one byte: refuse before building a list that cannot be there.
-            if number > left:
-                raise self._error(f"a list of {number} items in {left} bytes", path, field)
-            if self.nodes + number > self.limits.max_nodes:
-                raise self._error(f"more than {self.limits.max_nodes} values", path, field)
-            return [self.read((*path, index), field) for index in range(number)]
+            return self._list(number)
+        left = len(self.data) - self.at
         if number > left:
-            raise self._error(f"{number} {kind} expected, {left} left", path, field)
+            raise self._error(f"{number} bytes of {kind} expected, {left} left")
         piece = self.data[self.at : self.at + number]
         self.at += number
         if kind == "bytes":
@@ -194,11 +189,28 @@ class _Reader:
         try:
             return piece.decode("utf-8")
         except UnicodeDecodeError:
-            raise self._error("text that is not UTF-8", path, field) from None
+            raise self._error("text that is not UTF-8") from None
 
-    def _header(self, path: tuple[int, ...], field: str) -> tuple[str, int]:
+    def _list(self, length: int) -> list[Any]:
+        if len(self.path) >= self.limits.max_depth:
+            raise self._error(f"lists nested more than {self.limits.max_depth} deep")
+        # Every item takes at least one byte: refuse before building a list that cannot be there.
+        left = len(self.data) - self.at
+        if length > left:
+            raise self._error(f"a list of {length} items in {left} bytes")
+        if self.nodes + length > self.limits.max_nodes:
+            raise self._error(f"more than {self.limits.max_nodes} values")
+        items = []
+        self.path.append(0)
+        for index in range(length):
+            self.path[-1] = index
+            items.append(self.read())
+        self.path.pop()
+        return items
+
+    def _header(self) -> tuple[str, int]:
         if self.at >= len(self.data):
-            raise self._error("the data ends too early", path, field)
+            raise self._error("the data ends too early")
         first = self.data[self.at]
         self.at += 1
         if first < 0x80:
@@ -211,25 +223,21 @@ class _Reader:
             return "boolean", first - 0xC2
         wide = _WIDE.get(first)
         if wide is None:
-            what = _FOREIGN.get(first)
-            if what is None:
-                what = (
-                    "a map" if first <= 0x8F else "a negative integer"
-                )  # 0x80..0x8f, 0xd0..0xd3, 0xe0..0xff
-            raise self._error(f"{what} is not part of the encoding", path, field)
+            # What is left are 0x80..0x8f, and 0xd0..0xd3 and 0xe0..0xff.
+            what = _FOREIGN.get(first) or ("a map" if first <= 0x8F else "a negative integer")
+            raise self._error(f"{what} is not part of the encoding")
         kind, width, minimum = wide
         end = self.at + width
         if end > len(self.data):
-            raise self._error("the data ends too early", path, field)
+            raise self._error("the data ends too early")
         number = int.from_bytes(self.data[self.at : end], "big")
         self.at = end
         if number < minimum:
-            raise self._error(f"{number} in a header longer than it needs", path, field)
+            raise self._error(f"{number} in a header longer than it needs")
         return kind, number
 
-    @staticmethod
-    def _error(reason: str, path: tuple[int, ...], field: str) -> EncodingError:
-        return EncodingError(reason, field=field + "".join(f"[{index}]" for index in path))
+    def _error(self, reason: str) -> EncodingError:
+        return EncodingError(reason, field=self.field + "".join(f"[{index}]" for index in self.path))
 
 
 # --- shapes --------------------------------------------------------------------------------------------
