@@ -51,7 +51,7 @@ def returners(home: Path, table: str, *, pause_seconds: float = 0.0) -> list[Com
         Companion(
             name=path.name,
             home=path,
-            words=("resume", table, "--bot", "steady", "--pause", str(pause_seconds)),
+            words=("resume", table, "--pause", str(pause_seconds)),
         )
         for path in homes
     ]

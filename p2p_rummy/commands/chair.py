@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import AsyncIterable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import trio
 
-from p2p_rummy.bots.base import RandomBot
+from p2p_rummy.bots import LEVELS, make_bot
 from p2p_rummy.botseat import BotSeat
 from p2p_rummy.catalogue import _
 from p2p_rummy.companions import Companion, companions
@@ -25,9 +25,9 @@ from p2p_rummy.terminal.line import LineMode
 from p2p_rummy.terminal.lobby import LineLobby
 from p2p_rummy.terminal.text import columns, wants_colour
 from p2p_rummy.visit import Lobby, Visit, ended_by_signals, visit
+from protocol.errors import LocalProtocolError
 from protocol.peer import Home, Table
 
-LEVELS = ("random", "steady")
 OpenTable = Callable[[Home], AbstractAsyncContextManager[Table]]
 
 
@@ -36,7 +36,7 @@ def add_chair(parser: argparse.ArgumentParser) -> None:
         "--home", metavar="DIR", help=_("where this player's things are kept (or P2P_RUMMY_HOME)")
     )
     parser.add_argument(
-        "--bot", metavar="LEVEL", choices=LEVELS, help=_("let a bot play this seat: %(choices)s")
+        "--bot", metavar="LEVEL", choices=tuple(LEVELS), help=_("let a bot play this seat: %(choices)s")
     )
     parser.add_argument(
         "--pause", metavar="SECONDS", type=seconds, default=0.0, help=_("how long a bot holds its moves back")
@@ -95,31 +95,39 @@ async def _sit(
                 lobby.opened()
             async with companions(bots(table)) as company, trio.open_nursery() as nursery:
                 nursery.start_soon(_tell_troubles, company.troubles, args.json)
-                face = Visit(table, lobby, lambda seated: _face(args, seated, nursery))
-                status = await visit(table, face, _lines(args))
+                level = args.bot or _level_before(table)
+                face = Visit(table, lobby, lambda seated: _face(args, seated, level, nursery))
+                # A bot listens to nobody, except to the end of its leash.
+                lines = lines_of(0) if not level or args.leash else None
+                status = await visit(table, face, lines)
                 company.all_over = table.started and table.over
                 nursery.cancel_scope.cancel()
     return status
 
 
-def _face(args: argparse.Namespace, table: Table, nursery: trio.Nursery) -> Face:
+def _level_before(table: Table) -> str:
+    """Who resumes a bot's seat goes on as that bot."""
+    try:
+        agreement = table.agreement
+    except LocalProtocolError:
+        return ""
+    seat = agreement.seat_of(table.home.identity.public_key)
+    return "" if seat is None else agreement.seats[seat].bot
+
+
+def _face(args: argparse.Namespace, table: Table, level: str, nursery: trio.Nursery) -> Face:
     face: Face
     if args.json:
         face = JsonFace(table, _emit, trio.current_time)
     else:
         style = Style(size=columns(), colour=wants_colour(1))
         face = LineMode(table, _write, trio.current_time, style)
-    if args.bot is None:
+    if not level:
         return face
-    bot = RandomBot(random.SystemRandom().getrandbits(64))
+    bot = make_bot(level, seed=random.SystemRandom().getrandbits(64))
     seat = BotSeat(table, face, bot.choose, pause_seconds=args.pause)
     nursery.start_soon(seat.think)
     return seat
-
-
-def _lines(args: argparse.Namespace) -> AsyncIterable[str] | None:
-    """A bot listens to nobody, except to the end of its leash."""
-    return lines_of(0) if args.bot is None or args.leash else None
 
 
 async def _tell_troubles(troubles: trio.MemoryReceiveChannel[str], as_json: bool) -> None:

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
+from p2p_rummy.bots import LEVELS
 from p2p_rummy.catalogue import _
-from p2p_rummy.commands.chair import LEVELS, add_chair, checked_seats, seconds, sit_down
+from p2p_rummy.commands.chair import add_chair, checked_seats, seconds, sit_down
 from p2p_rummy.commands.terms import add_terms, chosen_rules, settled
 from p2p_rummy.companions import Companion, newcomers
 from p2p_rummy.home import open_home, player_name
@@ -25,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bots-level",
         metavar="LEVEL",
-        choices=LEVELS,
+        choices=tuple(LEVELS),
         default=DEFAULT_COMPANION,
         help=_("how well they play: %(choices)s"),
     )
