@@ -46,7 +46,6 @@ from protocol.group import (
     ORDER,
     SCALAR_BYTES,
     Point,
-    add,
     decode_points,
     decode_scalar,
     encode_scalar,
@@ -55,8 +54,8 @@ from protocol.group import (
     secret_combination,
 )
 from protocol.identity import tagged_hash
-from protocol.keyshare import Backup, Commitment, Reveal, commitment_digest
-from protocol.proofs import Context, Transcript, verify_equality, verify_possession
+from protocol.keyshare import KeyAgreement, KeyState
+from protocol.proofs import Context, Transcript, verify_equality
 from protocol.shuffle import Ciphertext, ShuffleProof
 
 Seat = int
@@ -74,9 +73,6 @@ class DeckState(enum.Enum):
 KEYS_OUT: Final = (DeckState.READY, DeckState.SHUFFLING)
 
 # What a proof is for; part of every challenge.
-KEY_SHARE: Final = "possession of a key share"
-SEALING_KEY: Final = "possession of a sealing key"
-EPHEMERAL_KEY: Final = "possession of an ephemeral key"
 SHUFFLE: Final = "shuffle"
 SHARES: Final = "decryption shares"
 OPENING: Final = "opening"
@@ -99,22 +95,14 @@ class Deck:
 
     def __init__(self, table: bytes, hand: int, seats: Sequence[Seat], *, threshold: int | None) -> None:
         """``seats`` of this hand; ``threshold`` holders rebuild a key (None: no backups are made)."""
-        if len(seats) < 2 or len(set(seats)) != len(seats) or min(seats) < 0:
-            raise LocalProtocolError(f"a hand needs two or more different seats, not {list(seats)}")
-        if threshold is not None and not 2 <= threshold <= len(seats) - 1:
-            raise LocalProtocolError(
-                f"a threshold is 2..{len(seats) - 1} of the other seats, not {threshold}"
-            )
+        self.keys = KeyAgreement(table, hand, seats, threshold)
         self.table = table
         self.hand = hand
-        self.seats: tuple[Seat, ...] = tuple(sorted(seats))
+        self.seats: tuple[Seat, ...] = self.keys.seats
         self.threshold = threshold
-        self.state = DeckState.COMMITTING
         self.coin = b""
         self.shuffle_order: tuple[Seat, ...] = ()
-        self._key: Point | None = None
-        self._commitments: dict[Seat, Commitment] = {}
-        self._reveals: dict[Seat, Reveal] = {}
+        self._shuffling = False
         self._dropped: dict[Seat, int | None] = {}  # the rebuilt key share, once there
         self._cards: dict[bytes, Card] = {}  # by encoded point, over all shuffles of the hand
         self._current: tuple[Ciphertext, ...] = ()  # last accepted output of the shuffle under way
@@ -126,78 +114,44 @@ class Deck:
     def __repr__(self) -> str:
         return f"Deck(hand {self.hand}, seats {self.seats}, {self.state.value}, {len(self._slots)} slots)"
 
-    # --- keys --------------------------------------------------------------------------------------------
+    @property
+    def state(self) -> DeckState:
+        if self.keys.state is KeyState.OUT:
+            return DeckState.SHUFFLING if self._shuffling else DeckState.READY
+        return DeckState(self.keys.state.value)
+
+    # --- keys (see protocol.keyshare) --------------------------------------------------------------------
 
     def check_commit(self, context: Context, seat: Seat, body: object) -> None:
         """COMMIT: well-formed, with a sealing key whose secret the seat knows."""
-        self._expect(DeckState.COMMITTING)
-        self._require_live(seat)
-        commitment = self._commitment(context, seat, body)
-        if commitment.sealing is not None:
-            transcript = Transcript(context, SEALING_KEY, seat)
-            verify_possession(transcript, commitment.sealing.key, commitment.sealing.possession)
+        self.keys.check_commit(context, seat, body)
 
     def close_commits(self, bodies: Mapping[Seat, object]) -> None:
         """All commitments are in; now they may be opened."""
-        self._expect(DeckState.COMMITTING)
-        self._require_all(bodies)
-        taken = {seat: self._commitment(None, seat, bodies[seat]) for seat in self.seats}
-        self._commitments = taken
-        self.state = DeckState.REVEALING
+        self.keys.close_commits(bodies)
 
     def check_reveal(self, context: Context, seat: Seat, body: object) -> None:
         """REVEAL: opens the seat's commitment; key share and ephemeral key have proofs; C_0 is the key share."""
-        self._expect(DeckState.REVEALING)
-        self._require_live(seat)
-        reveal = self._reveal(context, seat, body)
-        backup = reveal.backup
-        digest = commitment_digest(
-            self.table, self.hand, seat, reveal.nonce, reveal.share, backup.commitments if backup else ()
-        )
-        if digest != self._commitments[seat].digest:
-            raise _fault(context, seat, "bad_reveal", "what was revealed is not what was committed to")
-        verify_possession(Transcript(context, KEY_SHARE, seat), reveal.share, reveal.possession)
-        if backup is not None:
-            if backup.commitments[0] != reveal.share:
-                raise _fault(context, seat, "bad_backup", "the backup is not of the key share")
-            transcript = Transcript(context, EPHEMERAL_KEY, seat)
-            verify_possession(transcript, backup.ephemeral, backup.possession)
+        self.keys.check_reveal(context, seat, body)
 
     def close_reveals(self, bodies: Mapping[Seat, object]) -> None:
         """All are revealed: the joint key, the coin and the shuffle order follow.
 
         Raises VerificationError, the state unchanged, if two seats share one key: the later seat is at fault.
         """
-        self._expect(DeckState.REVEALING)
-        self._require_all(bodies)
-        taken = {seat: self._reveal(None, seat, bodies[seat]) for seat in self.seats}
-        owners: dict[Point, Seat] = {}
-        for seat, reveal in taken.items():
-            # Both have proven that they know the secret, so they share it; the later seat is named.
-            if owners.setdefault(reveal.share, seat) != seat:
-                other = owners[reveal.share]
-                raise VerificationError("repeated_key", f"its key share is that of seat {other}", seat=seat)
-        key = add(*owners)
-        if key is None:
-            # Committed to before any was seen and proven: only all seats together can have made this.
-            raise VerificationError("bad_key", "the key shares add up to the identity", seat=self.seats[-1])
-        place: list[Value] = [self.table, self.hand, list(self.seats)]
-        coin = tagged_hash("coin", canonical.encode(place), *(reveal.nonce for reveal in taken.values()))
-        first = int.from_bytes(tagged_hash("shuffle order", coin), "big") % len(self.seats)
-        self._reveals = taken
-        self._key = key
-        self.coin = coin
+        self.keys.close_reveals(bodies)
+        self.coin = self.keys.coin
+        first = int.from_bytes(tagged_hash("shuffle order", self.coin), "big") % len(self.seats)
         self.shuffle_order = self.seats[first:] + self.seats[:first]
-        self.state = DeckState.READY
 
     # --- shuffles ----------------------------------------------------------------------------------------
 
     def begin_shuffle(self, cards: Sequence[Card]) -> None:
         """Start from the canonical open deck of ``cards``, under the hand's joint key."""
         self._expect(DeckState.READY)
-        self._current = shuffle.open_deck(cards, self.joint_key)
+        self._current = shuffle.open_deck(cards, self.keys.joint_key)
         self._cards.update((shuffle.card_point(card).encoded, card) for card in cards)
-        self.state = DeckState.SHUFFLING
+        self._shuffling = True
 
     @property
     def shuffler(self) -> Seat | None:
@@ -214,7 +168,7 @@ class Deck:
             raise _fault(context, seat, "out_of_turn", f"seat {self.shuffler} shuffles now")
         transcript = self.shuffle_transcript(context, seat)
         outputs, proof = self._shuffled(context, seat, body)
-        shuffle.verify(transcript, self.joint_key, self._current, outputs, proof, entropy)
+        shuffle.verify(transcript, self.keys.joint_key, self._current, outputs, proof, entropy)
 
     def close_shuffle(self, seat: Seat, body: object) -> None:
         """The next deck; after the last shuffler it becomes slots, numbered on from those of earlier shuffles."""
@@ -234,7 +188,7 @@ class Deck:
         self._expect(*KEYS_OUT)
         self._current = ()
         self._done = ()
-        self.state = DeckState.READY
+        self._shuffling = False
 
     # --- shares and openings -----------------------------------------------------------------------------
 
@@ -313,8 +267,8 @@ class Deck:
         self._require_live(seat)
         dealer, point, proof = self._complaint(context, seat, body)
         transcript = Transcript(context, COMPLAINT, seat, dealer)
-        base = self.backup(dealer).ephemeral
-        verify_equality(transcript, self.sealing_key(seat), [base], [point], proof, entropy)
+        base = self.keys.backup(dealer).ephemeral
+        verify_equality(transcript, self.keys.sealing_key(seat), [base], [point], proof, entropy)
         return self._judge(seat, dealer, point)
 
     def close_complaint(self, seat: Seat, body: object) -> Seat:
@@ -325,12 +279,12 @@ class Deck:
         return self._judge(seat, dealer, point)
 
     def _judge(self, seat: Seat, dealer: Seat, point: Point) -> Seat:
-        backup = self.backup(dealer)
+        backup = self.keys.backup(dealer)
         return sharing.judge(
             self.backup_place(dealer, seat),
             backup.sealed[seat],
             backup.ephemeral,
-            self.sealing_key(seat),
+            self.keys.sealing_key(seat),
             point,
             backup.commitments,
         )
@@ -342,7 +296,7 @@ class Deck:
         if dropped not in self._dropped or self.threshold is None:
             raise _fault(context, seat, "not_dropped", f"seat {dropped} has no key to restore in this hand")
         share = self._restore_share(context, seat, body)
-        if not sharing.share_holds(self.backup(dropped).commitments, seat, share):
+        if not sharing.share_holds(self.keys.backup(dropped).commitments, seat, share):
             raise _fault(context, seat, "bad_backup_share", f"not the share that seat {dropped} committed to")
 
     def close_restore(self, dropped: Seat, bodies: Mapping[Seat, object]) -> None:
@@ -356,7 +310,7 @@ class Deck:
             self._require_live(seat)
         shares = {seat: self._restore_share(None, seat, body) for seat, body in bodies.items()}
         secret = sharing.rebuild(shares, self.threshold)
-        if not 0 < secret < ORDER or secret_combination(secret) != self._reveals[dropped].share:
+        if not 0 < secret < ORDER or secret_combination(secret) != self.keys.share(dropped):
             raise VerificationError("bad_key", f"the rebuilt key is not that of seat {dropped}")
         before = self._dropped[dropped]
         self._dropped[dropped] = secret
@@ -372,9 +326,8 @@ class Deck:
     def digest(self) -> bytes:
         """32 bytes that are equal exactly when the public state is."""
         parts: list[Value] = [
-            [self.table, self.hand, list(self.seats), self.threshold or 0, self.state.value, self.coin],
-            [commitment.to_value() for commitment in self._commitments.values()],
-            [reveal.to_value() for reveal in self._reveals.values()],
+            *self.keys.to_value(),
+            [self.state.value, list(self.shuffle_order)],
             [[seat, encode_scalar(key or 0)] for seat, key in sorted(self._dropped.items())],
             [shuffle.encode_deck(self._current), list(self._done), shuffle.encode_deck(self._slots)],
             [[[seat, share[seat].encoded] for seat in sorted(share)] for share in self._shares],
@@ -383,18 +336,6 @@ class Deck:
         return tagged_hash("deck", canonical.encode(parts))
 
     # --- reading bodies ----------------------------------------------------------------------------------
-
-    def _commitment(self, context: Context | None, seat: Seat, body: object) -> Commitment:
-        try:
-            return Commitment.from_value(body, backups=self.threshold is not None)
-        except EncodingError as error:
-            raise _fault(context, seat, "bad_encoding", str(error)) from None
-
-    def _reveal(self, context: Context | None, seat: Seat, body: object) -> Reveal:
-        try:
-            return Reveal.from_value(body, threshold=self.threshold, holders=self.others(seat))
-        except EncodingError as error:
-            raise _fault(context, seat, "bad_encoding", str(error)) from None
 
     def _shuffled(
         self, context: Context | None, seat: Seat, body: object
@@ -449,13 +390,6 @@ class Deck:
     # --- what the private half reads ---------------------------------------------------------------------
 
     @property
-    def joint_key(self) -> Point:
-        """X, the sum of all key shares of the hand."""
-        if self._key is None:
-            raise LocalProtocolError("the keys of this hand are not out yet")
-        return self._key
-
-    @property
     def current(self) -> tuple[Ciphertext, ...]:
         """The last accepted deck of the shuffle under way: the input of the next."""
         self._expect(DeckState.SHUFFLING)
@@ -472,25 +406,8 @@ class Deck:
     def shuffle_transcript(self, context: Context, seat: Seat) -> Transcript:
         return Transcript(context, SHUFFLE, seat, self.shuffle_order.index(seat))
 
-    def sealing_key(self, seat: Seat) -> Point:
-        """Z of a seat, once the commitments are in (only in a hand with backups)."""
-        commitment = self._commitments.get(seat)
-        if commitment is None or commitment.sealing is None:
-            raise LocalProtocolError(f"no sealing key of seat {seat} is known")
-        return commitment.sealing.key
-
-    def backup(self, dealer: Seat) -> Backup:
-        """The backup that a seat revealed (only in a hand with backups)."""
-        reveal = self._reveals.get(dealer)
-        if reveal is None or reveal.backup is None:
-            raise LocalProtocolError(f"no backup of seat {dealer} is known")
-        return reveal.backup
-
     def backup_place(self, dealer: Seat, holder: Seat) -> sharing.Place:
         return sharing.Place(self.table, self.hand, dealer, holder)
-
-    def others(self, seat: Seat) -> tuple[Seat, ...]:
-        return tuple(other for other in self.seats if other != seat)
 
     def decrypt(self, slot: Slot, more: Mapping[Seat, Point]) -> Card:
         """The card in ``slot``, given the shares published so far, rebuilt keys, and ``more`` shares."""
@@ -520,7 +437,7 @@ class Deck:
         transcript = Transcript(context, purpose, seat)
         transcript.absorb("slots", canonical.encode(list(slots)))
         bases = [self._slots[slot].a for slot in slots]
-        verify_equality(transcript, self._reveals[seat].share, bases, shares, proof, entropy)
+        verify_equality(transcript, self.keys.share(seat), bases, shares, proof, entropy)
         return shares
 
     def _take_shares(self, seat: Seat, shares: Mapping[Slot, Point]) -> None:
@@ -541,10 +458,6 @@ class Deck:
     def _require_live(self, seat: Seat) -> None:
         if seat not in self.seats or seat in self._dropped:
             raise LocalProtocolError(f"seat {seat} is not in this hand")
-
-    def _require_all(self, bodies: Mapping[Seat, object]) -> None:
-        if set(bodies) != set(self.seats):
-            raise LocalProtocolError(f"bodies of seats {self.seats} are needed, not of {sorted(bodies)}")
 
     def _require_slots(self, slots: Sequence[Slot]) -> None:
         if not slots or len(set(slots)) != len(slots) or not all(0 <= s < len(self._slots) for s in slots):

@@ -20,10 +20,7 @@ from protocol import canonical, keyshare, sharing, shuffle
 from protocol.canonical import Value
 from protocol.deck import (
     COMPLAINT,
-    EPHEMERAL_KEY,
-    KEY_SHARE,
     OPENING,
-    SEALING_KEY,
     SHARES,
     Card,
     Deck,
@@ -34,7 +31,15 @@ from protocol.deck import (
 from protocol.errors import LocalProtocolError
 from protocol.group import encode_points, encode_scalar, secret_combination
 from protocol.identity import frame
-from protocol.keyshare import Backup, Commitment, Reveal, SealingKey
+from protocol.keyshare import (
+    EPHEMERAL_KEY,
+    KEY_SHARE,
+    SEALING_KEY,
+    Backup,
+    Commitment,
+    Reveal,
+    SealingKey,
+)
 from protocol.proofs import (
     ENTROPY_BYTES,
     Context,
@@ -119,8 +124,8 @@ class HandSecret:
 
     def _backup(self, context: Context, stream: SecretStream) -> Backup:
         coefficients = self._polynomial()
-        holders = self._deck.others(self._seat)
-        keys = {holder: self._deck.sealing_key(holder) for holder in holders}
+        holders = self._deck.keys.others(self._seat)
+        keys = {holder: self._deck.keys.sealing_key(holder) for holder in holders}
         # Bound to everybody's sealing keys: one ephemeral key never meets two sets of holders.
         bound = stream.derive(encode_points(keys.values()))
         secret = bound.scalar("e")
@@ -148,7 +153,7 @@ class HandSecret:
             raise LocalProtocolError(f"seat {deck.shuffler} shuffles now, not {self._seat}")
         if self._bad_dealer() is not None:
             raise LocalProtocolError("a backup share is bad: complain, do not shuffle")
-        inputs, key = deck.current, deck.joint_key
+        inputs, key = deck.current, deck.keys.joint_key
         stream = self._fresh("shuffle", context, entropy, key.encoded, shuffle.encode_deck(inputs))
         outputs, proof = shuffle.shuffle(deck.shuffle_transcript(context, self._seat), key, inputs, stream)
         return [shuffle.encode_deck(outputs), proof.to_value()]
@@ -199,7 +204,7 @@ class HandSecret:
         dealer = self._bad_dealer()
         if dealer is None:
             return None
-        ephemeral, key = self._deck.backup(dealer).ephemeral, self._deck.sealing_key(self._seat)
+        ephemeral, key = self._deck.keys.backup(dealer).ephemeral, self._deck.keys.sealing_key(self._seat)
         secret = self._sealing_secret()
         point = secret_combination(None, ((ephemeral, secret),))
         stream = self._fresh("complaint", context, entropy, ephemeral.encoded)
@@ -221,18 +226,18 @@ class HandSecret:
     def _bad_dealer(self) -> Seat | None:
         if self._deck.threshold is None:
             return None
-        dealers = (seat for seat in self._deck.others(self._seat) if seat not in self._deck.dropped)
+        dealers = (seat for seat in self._deck.keys.others(self._seat) if seat not in self._deck.dropped)
         return next((dealer for dealer in dealers if self._backup_share(dealer) is None), None)
 
     def _backup_share(self, dealer: Seat) -> int | None:
         """The share that ``dealer`` sealed to this seat; None if it is not the one committed to."""
-        backup = self._deck.backup(dealer)
+        backup = self._deck.keys.backup(dealer)
         point = secret_combination(None, ((backup.ephemeral, self._sealing_secret()),))
         share = sharing.unseal(
             self._deck.backup_place(dealer, self._seat),
             backup.sealed[self._seat],
             backup.ephemeral,
-            self._deck.sealing_key(self._seat),
+            self._deck.keys.sealing_key(self._seat),
             point,
         )
         good = share is not None and sharing.share_holds(backup.commitments, self._seat, share)

@@ -6,6 +6,13 @@ sealed to everybody's Z.  Since all commitments are in before any is opened, no 
 nonce after seeing another's: a rogue key (X minus the others') is out of reach even before its proof of
 possession fails, and nobody steers the coin made from the nonces.
 
+===========  ==============  ===========
+state        event           next state
+===========  ==============  ===========
+COMMITTING   close_commits   REVEALING
+REVEALING    close_reveals   OUT
+===========  ==============  ===========
+
 Bodies (canonical values; points, scalars and lists of them are byte strings):
 
 - COMMIT ``[hash]``, or with backups ``[hash, Z, proof of z]``
@@ -15,19 +22,32 @@ Bodies (canonical values; points, scalars and lists of them are byte strings):
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from protocol import PROTOCOL_VERSION, canonical
 from protocol.canonical import Value
-from protocol.group import POINT_BYTES, Point, decode_points, encode_points
+from protocol.errors import EncodingError, LocalProtocolError, VerificationError
+from protocol.group import POINT_BYTES, Point, add, decode_points, encode_points
 from protocol.identity import tagged_hash
-from protocol.proofs import POSSESSION_BYTES
+from protocol.proofs import POSSESSION_BYTES, Context, Transcript, verify_possession
 from protocol.sharing import SEALED_BYTES
 
 HASH_BYTES: Final = 32
 NONCE_BYTES: Final = 32
+
+# What a proof is for; part of every challenge.
+KEY_SHARE: Final = "possession of a key share"
+SEALING_KEY: Final = "possession of a sealing key"
+EPHEMERAL_KEY: Final = "possession of an ephemeral key"
+
+
+class KeyState(enum.Enum):
+    COMMITTING = "committing"
+    REVEALING = "revealing"
+    OUT = "out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +144,164 @@ def commitment_digest(
     return tagged_hash(
         "hand commitment", canonical.encode(place), nonce, share.encoded, encode_points(commitments)
     )
+
+
+class KeyAgreement:
+    """The machine: ``check_*`` judge one seat's body, ``close_*`` take those of all seats that passed."""
+
+    def __init__(self, table: bytes, hand: int, seats: Sequence[int], threshold: int | None) -> None:
+        if len(seats) < 2 or len(set(seats)) != len(seats) or min(seats) < 0:
+            raise LocalProtocolError(f"a hand needs two or more different seats, not {list(seats)}")
+        if threshold is not None and not 2 <= threshold <= len(seats) - 1:
+            raise LocalProtocolError(
+                f"a threshold is 2..{len(seats) - 1} of the other seats, not {threshold}"
+            )
+        self.table = table
+        self.hand = hand
+        self.seats: tuple[int, ...] = tuple(sorted(seats))
+        self.threshold = threshold
+        self.state = KeyState.COMMITTING
+        self._commitments: dict[int, Commitment] = {}
+        self._reveals: dict[int, Reveal] = {}
+        self._joint_key: Point | None = None
+        self._coin = b""
+
+    # --- commit ------------------------------------------------------------------------------------------
+
+    def check_commit(self, context: Context, seat: int, body: object) -> None:
+        """COMMIT: well-formed, with a sealing key whose secret the seat knows."""
+        self._expect(KeyState.COMMITTING)
+        commitment = self._commitment(context, seat, body)
+        if commitment.sealing is not None:
+            transcript = Transcript(context, SEALING_KEY, seat)
+            verify_possession(transcript, commitment.sealing.key, commitment.sealing.possession)
+
+    def close_commits(self, bodies: Mapping[int, object]) -> None:
+        """All commitments are in; now they may be opened."""
+        self._expect(KeyState.COMMITTING)
+        self._require_all(bodies)
+        self._commitments = {seat: self._commitment(None, seat, bodies[seat]) for seat in self.seats}
+        self.state = KeyState.REVEALING
+
+    # --- reveal ------------------------------------------------------------------------------------------
+
+    def check_reveal(self, context: Context, seat: int, body: object) -> None:
+        """REVEAL: opens the seat's commitment; key share and ephemeral key have proofs; C_0 is the key share."""
+        self._expect(KeyState.REVEALING)
+        reveal = self._reveal(context, seat, body)
+        backup = reveal.backup
+        points = backup.commitments if backup else ()
+        digest = commitment_digest(self.table, self.hand, seat, reveal.nonce, reveal.share, points)
+        if digest != self._commitments[seat].digest:
+            raise _fault(context, seat, "bad_reveal", "what was revealed is not what was committed to")
+        verify_possession(Transcript(context, KEY_SHARE, seat), reveal.share, reveal.possession)
+        if backup is not None:
+            if backup.commitments[0] != reveal.share:
+                raise _fault(context, seat, "bad_backup", "the backup is not of the key share")
+            transcript = Transcript(context, EPHEMERAL_KEY, seat)
+            verify_possession(transcript, backup.ephemeral, backup.possession)
+
+    def close_reveals(self, bodies: Mapping[int, object]) -> None:
+        """All are revealed: the joint key and the coin follow.
+
+        Raises VerificationError, the state unchanged, if two seats share one key: the later seat is at fault.
+        """
+        self._expect(KeyState.REVEALING)
+        self._require_all(bodies)
+        reveals = {seat: self._reveal(None, seat, bodies[seat]) for seat in self.seats}
+        owners: dict[Point, int] = {}
+        for seat, reveal in reveals.items():
+            # Both have proven that they know the secret, so they share it; the later seat is named.
+            if owners.setdefault(reveal.share, seat) != seat:
+                other = owners[reveal.share]
+                raise VerificationError("repeated_key", f"its key share is that of seat {other}", seat=seat)
+        joint_key = add(*owners)
+        if joint_key is None:
+            # Committed to before any was seen, and proven: only all seats together can have made this.
+            raise VerificationError("bad_key", "the key shares add up to the identity", seat=self.seats[-1])
+        place: list[Value] = [self.table, self.hand, list(self.seats)]
+        self._coin = tagged_hash("coin", canonical.encode(place), *(r.nonce for r in reveals.values()))
+        self._joint_key = joint_key
+        self._reveals = reveals
+        self.state = KeyState.OUT
+
+    # --- what came of it ---------------------------------------------------------------------------------
+
+    @property
+    def joint_key(self) -> Point:
+        """X, the sum of all key shares."""
+        if self._joint_key is None:
+            raise LocalProtocolError("the keys of this hand are not out yet")
+        return self._joint_key
+
+    @property
+    def coin(self) -> bytes:
+        """32 bytes that no seat could steer; empty before the keys are out."""
+        return self._coin
+
+    def share(self, seat: int) -> Point:
+        """X_i of a seat."""
+        return self._revealed(seat).share
+
+    def sealing_key(self, seat: int) -> Point:
+        """Z of a seat, once the commitments are in (only with backups)."""
+        commitment = self._commitments.get(seat)
+        if commitment is None or commitment.sealing is None:
+            raise LocalProtocolError(f"no sealing key of seat {seat} is known")
+        return commitment.sealing.key
+
+    def backup(self, dealer: int) -> Backup:
+        """The backup that a seat revealed (only with backups)."""
+        backup = self._revealed(dealer).backup
+        if backup is None:
+            raise LocalProtocolError("this hand has no backups")
+        return backup
+
+    def others(self, seat: int) -> tuple[int, ...]:
+        return tuple(other for other in self.seats if other != seat)
+
+    def to_value(self) -> list[Value]:
+        """The state, for comparing peers."""
+        return [
+            [self.table, self.hand, list(self.seats), self.threshold or 0, self.state.value, self._coin],
+            [self._commitments[seat].to_value() for seat in sorted(self._commitments)],
+            [self._reveals[seat].to_value() for seat in sorted(self._reveals)],
+        ]
+
+    # --- helpers -----------------------------------------------------------------------------------------
+
+    def _commitment(self, context: Context | None, seat: int, body: object) -> Commitment:
+        self._require_seat(seat)
+        try:
+            return Commitment.from_value(body, backups=self.threshold is not None)
+        except EncodingError as error:
+            raise _fault(context, seat, "bad_encoding", str(error)) from None
+
+    def _reveal(self, context: Context | None, seat: int, body: object) -> Reveal:
+        self._require_seat(seat)
+        try:
+            return Reveal.from_value(body, threshold=self.threshold, holders=self.others(seat))
+        except EncodingError as error:
+            raise _fault(context, seat, "bad_encoding", str(error)) from None
+
+    def _revealed(self, seat: int) -> Reveal:
+        reveal = self._reveals.get(seat)
+        if reveal is None:
+            raise LocalProtocolError(f"no key share of seat {seat} is known")
+        return reveal
+
+    def _expect(self, state: KeyState) -> None:
+        if self.state is not state:
+            raise LocalProtocolError(f"the keys are {self.state.value}; this needs them {state.value}")
+
+    def _require_seat(self, seat: int) -> None:
+        if seat not in self.seats:
+            raise LocalProtocolError(f"seat {seat} is not in this hand")
+
+    def _require_all(self, bodies: Mapping[int, object]) -> None:
+        if set(bodies) != set(self.seats):
+            raise LocalProtocolError(f"bodies of seats {self.seats} are needed, not of {sorted(bodies)}")
+
+
+def _fault(context: Context | None, seat: int, reason: str, message: str) -> VerificationError:
+    return VerificationError(reason, message, seat=seat, step=context.step if context else None)

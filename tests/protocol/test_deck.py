@@ -74,7 +74,7 @@ def test_the_joint_key_and_the_coin_come_from_all_seats() -> None:
     second.secrets[2] = HandSecret(b"another seed of thirty-two bytes", second.entropy(), second.deck, 2)
     first.agree()
     second.agree()
-    assert first.deck.joint_key != second.deck.joint_key
+    assert first.deck.keys.joint_key != second.deck.keys.joint_key
     assert first.deck.coin != second.deck.coin
     assert len(first.deck.coin) == 32
 

@@ -9,10 +9,10 @@ import pytest
 
 from protocol import sharing
 from protocol.canonical import Value
-from protocol.deck import COMPLAINT, EPHEMERAL_KEY
+from protocol.deck import COMPLAINT
 from protocol.errors import LocalProtocolError, VerificationError
 from protocol.group import ORDER, Point, encode_points, encode_scalar, secret_combination
-from protocol.keyshare import Backup, Reveal, commitment_digest
+from protocol.keyshare import EPHEMERAL_KEY, Backup, Reveal, commitment_digest
 from protocol.proofs import SecretStream, Transcript, prove_equality, prove_possession
 from protocol.testing import DeckTable
 
@@ -30,7 +30,7 @@ def revealing() -> DeckTable:
 
 def cheating_reveal(table: DeckTable, change: Callable[[Reveal, Backup], Reveal]) -> list[Value]:
     body = table.secrets[CHEAT].reveal(table.context(), table.entropy())
-    reveal = Reveal.from_value(body, threshold=3, holders=table.deck.others(CHEAT))
+    reveal = Reveal.from_value(body, threshold=3, holders=table.deck.keys.others(CHEAT))
     assert reveal.backup is not None
     return change(reveal, reveal.backup).to_value()
 
@@ -62,7 +62,7 @@ def table_with_bad_share(share: Callable[[tuple[int, ...]], int | None]) -> Deck
                 sharing.share_for(coefficients, holder),
                 secret,
                 ephemeral,
-                table.deck.sealing_key(holder),
+                table.deck.keys.sealing_key(holder),
             )
             for holder in backup.sealed
         }
@@ -75,7 +75,7 @@ def table_with_bad_share(share: Callable[[tuple[int, ...]], int | None]) -> Deck
                 value,
                 secret,
                 ephemeral,
-                table.deck.sealing_key(VICTIM),
+                table.deck.keys.sealing_key(VICTIM),
             )
         )
         proof = prove_possession(Transcript(table.context(), EPHEMERAL_KEY, CHEAT), secret, ephemeral, STREAM)
@@ -127,7 +127,7 @@ def test_ephemeral_key_copied_from_another_dealer_is_refused() -> None:
     """Otherwise a complaint about it would open that dealer's shares to everybody."""
     table = revealing()
     body = table.secrets[0].reveal(table.context(), table.entropy())
-    stolen = Reveal.from_value(body, threshold=3, holders=table.deck.others(0)).backup
+    stolen = Reveal.from_value(body, threshold=3, holders=table.deck.keys.others(0)).backup
     assert stolen is not None
     refuse_reveal(
         table, cheating_reveal(table, with_backup(ephemeral=stolen.ephemeral)), "bad_possession_proof"
@@ -177,9 +177,9 @@ def test_n27_n29_bad_backup_share_is_found_by_its_holder_and_proven_to_all(kind:
 
 
 def complaint_with(table: DeckTable, seat: int, dealer: int, point: Point, secret: int) -> list[Value]:
-    ephemeral = table.deck.backup(dealer).ephemeral
+    ephemeral = table.deck.keys.backup(dealer).ephemeral
     transcript = Transcript(table.context(), COMPLAINT, seat, dealer)
-    key = table.deck.sealing_key(seat)
+    key = table.deck.keys.sealing_key(seat)
     return [dealer, point.encoded, prove_equality(transcript, secret, key, [ephemeral], [point], STREAM)]
 
 
@@ -192,7 +192,7 @@ def agreed() -> DeckTable:
 def test_n29_false_complaint_about_a_good_share_blames_the_complainer() -> None:
     table = agreed()
     secret = table.secrets[CHEAT]._sealing_secret()
-    point = secret_combination(None, [(table.deck.backup(VICTIM).ephemeral, secret)])
+    point = secret_combination(None, [(table.deck.keys.backup(VICTIM).ephemeral, secret)])
     body = complaint_with(table, CHEAT, VICTIM, point, secret)
     assert table.deck.check_complaint(table.context(), CHEAT, body, table.entropy()) == CHEAT
     assert table.deck.close_complaint(CHEAT, body) == CHEAT
@@ -202,8 +202,8 @@ def test_n29_complaint_with_a_false_opening_is_a_fault_of_the_complainer() -> No
     """With a wrong point any share would look bad: the proof of equal logarithms refuses it."""
     table = agreed()
     secret = table.secrets[CHEAT]._sealing_secret()
-    wrong = secret_combination(None, [(table.deck.backup(VICTIM).ephemeral, secret + 1)])
-    right = secret_combination(None, [(table.deck.backup(VICTIM).ephemeral, secret)])
+    wrong = secret_combination(None, [(table.deck.keys.backup(VICTIM).ephemeral, secret + 1)])
+    right = secret_combination(None, [(table.deck.keys.backup(VICTIM).ephemeral, secret)])
     good = complaint_with(table, CHEAT, VICTIM, right, secret)
     bodies: list[list[Value]] = [
         complaint_with(table, CHEAT, VICTIM, wrong, secret),

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.canonical import Value
-from protocol.deck import KEY_SHARE, Deck, DeckState
+from protocol.deck import Deck, DeckState
 from protocol.errors import VerificationError
 from protocol.group import Point, add, negate, secret_combination
-from protocol.keyshare import commitment_digest
+from protocol.keyshare import KEY_SHARE, commitment_digest
 from protocol.proofs import Context, SecretStream, Transcript, prove_possession
 from protocol.testing import DeckTable
 

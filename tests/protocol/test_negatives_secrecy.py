@@ -65,7 +65,7 @@ def test_n36_the_order_of_the_slots_is_the_one_that_was_drawn() -> None:
     while (seat := table.deck.shuffler) is not None:
         entropy = table.entropy()
         key, inputs = (
-            table.deck.joint_key.encoded,
+            table.deck.keys.joint_key.encoded,
             b"".join(pair.a.encoded + pair.b.encoded for pair in table.deck.current),
         )
         twin = copy_of(table, seat)

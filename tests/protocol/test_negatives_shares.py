@@ -144,7 +144,7 @@ def test_n25b_share_taken_twice_counts_once(table: DeckTable) -> None:
 
 def test_n25b_proof_of_possession_sent_as_share_proof_is_refused(table: DeckTable) -> None:
     points = encode_points(true_shares(table, [0]))
-    possession = table.deck._reveals[CHEAT].possession
+    possession = table.deck.keys._reveals[CHEAT].possession
     refuse(table, [0], [points, possession], "bad_encoding")
     refuse(table, [0], [points, possession[:33] + possession], "bad_equality_proof")
 

@@ -561,7 +561,7 @@ def test_n10_ciphertext_with_the_identity_is_refused(table: DeckTable) -> None:
 
 
 def test_n13b_shuffle_of_anything_but_the_last_accepted_deck_is_refused(table: DeckTable) -> None:
-    deck, key = table.deck, table.deck.joint_key
+    deck, key = table.deck, table.deck.keys.joint_key
     first, second, _ = deck.shuffle_order
 
     def shuffle_of(inputs: Sequence[Ciphertext], seat: int, joint: Point = key) -> list[object]:
@@ -604,8 +604,8 @@ def test_n15_lists_of_another_length_are_refused_cleanly(table: DeckTable) -> No
     assert seat is not None
     for cards in ((4,), (4, 9, 11)):
         where = table.deck.shuffle_transcript(table.context(), seat)
-        deck = open_deck(cards, table.deck.joint_key)
-        others, other_proof = shuffle.shuffle(where, table.deck.joint_key, deck, STREAM)
+        deck = open_deck(cards, table.deck.keys.joint_key)
+        others, other_proof = shuffle.shuffle(where, table.deck.keys.joint_key, deck, STREAM)
         refuse_body(table, [shuffle.encode_deck(others), other_proof.to_value()], "bad_encoding")
 
 
