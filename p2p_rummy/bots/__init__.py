@@ -1,1 +1,24 @@
-"""Bots: players that see only what their seat may see."""
+"""Bots: players that see only what their seat may see.
+
+bot = make_bot("steady", seed=1)
+text = bot.choose(game, seat, faces)      # one of game.legal_moves(seat, faces)
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from p2p_rummy.bots.base import Bot, RandomBot
+from p2p_rummy.bots.steady import SteadyBot
+
+__all__ = ["LEVELS", "Bot", "make_bot"]
+
+LEVELS: Final[dict[str, Callable[[int], Bot]]] = {"random": RandomBot, "steady": SteadyBot}
+"""Level -> the bot, made from a seed.  Every level plays every game."""
+
+
+def make_bot(level: str, seed: int) -> Bot:
+    """A bot for one seat.  The same seed at the same table makes the same choices.  Raises ValueError."""
+    try:
+        return LEVELS[level](seed)
+    except KeyError:
+        raise ValueError(f"there is no bot level {level!r}; the levels are {', '.join(LEVELS)}") from None
