@@ -42,7 +42,8 @@ any        anything else                       RemoteProtocolError              
 =========  ==================================  ========================================  =========
 
 Messages are canonical arrays: ``[0, claim, addresses]`` JOIN, ``[1, offer, claims]`` ROSTER, ``[2, agreement,
-addresses of each seat]`` PROPOSE, ``[3, table id]`` ACCEPT, ``[4, table id]`` START.
+addresses of each seat]`` PROPOSE, ``[3, table id]`` ACCEPT, ``[4, table id]`` START.  A spectator is sent one message,
+``[5, agreement]`` SHOW, before the session's.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class MessageKind(IntEnum):
     PROPOSE = 2
     ACCEPT = 3
     START = 4
+    SHOW = 5
 
 
 class HostState(Enum):
@@ -457,6 +459,27 @@ class Guest:
         self._outputs.append(Started(agreement=self._agreement, addresses=self._book))
 
 
+# --- spectators ----------------------------------------------------------------------------------------
+
+
+def write_showing(agreement: Agreement) -> bytes:
+    """What a spectator is told before anything else."""
+    return _write(MessageKind.SHOW, agreement.encode())
+
+
+def read_showing(message: bytes) -> Agreement:
+    """The agreement of a table that is watched.  Raises RemoteProtocolError."""
+    try:
+        kind, items = _read(message)
+        if kind is not MessageKind.SHOW:
+            raise RemoteProtocolError("lobby_order", f"{kind.name} to a spectator")
+        return Agreement.decode(octets(items[0], field="show.agreement", at_most=MAX_MESSAGE))
+    except EncodingError as error:
+        raise RemoteProtocolError("bad_encoding", str(error)) from None
+    except LocalProtocolError as error:
+        raise RemoteProtocolError("bad_agreement", str(error)) from None
+
+
 # --- messages ------------------------------------------------------------------------------------------
 
 _ARITY: Final = {
@@ -465,6 +488,7 @@ _ARITY: Final = {
     MessageKind.PROPOSE: 3,
     MessageKind.ACCEPT: 2,
     MessageKind.START: 2,
+    MessageKind.SHOW: 2,
 }
 
 

@@ -12,15 +12,8 @@ table        what faces and bots hold: host_table, join_table, resume_table
 
 from protocol.peer.home import Acquaintance, Friends, Home, NoSuchTable, TableHome
 from protocol.peer.joining import CannotJoin
-from protocol.peer.table import (
-    MakeGame,
-    Table,
-    TableEvent,
-    Unreachable,
-    host_table,
-    join_table,
-    resume_table,
-)
+from protocol.peer.life import MakeGame, TableEvent, Unreachable
+from protocol.peer.table import Table, host_table, join_table, resume_table, watch_table
 from protocol.peer.tcp import CannotListen, Network, TcpNetwork
 
 __all__ = [
@@ -40,4 +33,5 @@ __all__ = [
     "host_table",
     "join_table",
     "resume_table",
+    "watch_table",
 ]

@@ -41,7 +41,7 @@ class Links(Protocol):
     """Where messages go."""
 
     def send(self, number: int, payload: bytes) -> None: ...
-    def close(self, number: int, code: str, reason: str) -> None: ...
+    def close_link(self, number: int, code: str, reason: str) -> None: ...
 
 
 class Driver:
@@ -161,7 +161,7 @@ class Driver:
         if isinstance(effect, Send):
             self._links.send(effect.link, effect.message)
         elif isinstance(effect, Close):
-            self._links.close(effect.link, Code.PROTOCOL, effect.reason)
+            self._links.close_link(effect.link, Code.PROTOCOL, effect.reason)
         elif isinstance(effect, Work):
             nursery.start_soon(self._work, effect)
         elif isinstance(effect, Timer):

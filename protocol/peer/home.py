@@ -3,6 +3,7 @@
     lock                      held while a process uses the home (F30)
     identity                  the secret seed of the identity key
     friends                   names and keys of those met before
+    watched/TABLE/            the same for tables without a seat here
     tables/TABLE/             one directory a table, named by the first 16 hex digits of the table id
         agreement             what was signed
         addresses             where the seats were last reached, and the port this peer listened on
@@ -127,7 +128,8 @@ class Home:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            (path / "tables").mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name in ("tables", "watched"):
+                (path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise DiskFailed(f"{path}: {error.strerror}; choose another home with --home") from error
         self._lock = Lock(path / "lock")
@@ -158,9 +160,9 @@ class Home:
                 found.append((_last_used(path), _open_table(path)))
         return [table for _used, table in sorted(found, key=lambda each: each[0], reverse=True)]
 
-    def new_table(self, agreement: Agreement) -> TableHome:
-        """Make the directory of a table that is about to start.  Raises DiskFailed."""
-        path = self.path / "tables" / agreement.table.hex()[:16]
+    def new_table(self, agreement: Agreement, *, watching: bool = False) -> TableHome:
+        """Make the directory of a table that is about to start, or to be watched.  Raises DiskFailed."""
+        path = self.path / ("watched" if watching else "tables") / agreement.table.hex()[:16]
         try:
             path.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:

@@ -99,7 +99,7 @@ class Wires:
     def send(self, number: int, payload: bytes) -> None:
         self.done.append(("send", number, payload))
 
-    def close(self, number: int, code: str, reason: str) -> None:
+    def close_link(self, number: int, code: str, reason: str) -> None:
         self.done.append(("close", number, reason))
 
 
