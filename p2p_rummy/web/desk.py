@@ -17,9 +17,11 @@ from typing import Any, Protocol
 
 import trio
 
+from p2p_rummy.arrange import best_groups
+from p2p_rummy.cards import card_number
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.seat import Table
-from p2p_rummy.view import table_view
+from p2p_rummy.view import own_hand, table_view
 from p2p_rummy.web.facts import Facts, Happening, happening
 from p2p_rummy.web.http import Outbox
 from protocol.errors import ProtocolError
@@ -205,7 +207,7 @@ class Desk:
             outbox.put(
                 reply(number, refused("unknown_request", "this page is not of this version; reload it"))
             )
-        elif message["do"] in ("move", "say", "react"):
+        elif message["do"] in ("move", "say", "react", "groups"):
             outbox.put(await self._answer(number, action, message))
         elif self._tasks is not None:
             self._tasks.start_soon(self._answer_later, number, action, message, outbox)
@@ -241,6 +243,12 @@ class Desk:
         if reaction not in REACTIONS:
             raise BadRequest("no such reaction")
         self._table().react(reaction)
+
+    async def _groups(self, message: Message) -> Message:
+        table = self._table()
+        own = [] if table.me is None else own_hand(table.game.snapshot(), table.me, table.faces)
+        cards = [card_number(item["card"]) for item in own if item["card"]]
+        return {"groups": best_groups(table.game, cards)}
 
     async def _verify(self, message: Message) -> Message:
         if self.records is None:
@@ -278,6 +286,7 @@ class Desk:
         "move": _move,
         "say": _say,
         "react": _react,
+        "groups": _groups,
         "verify": _verify,
         "replay": _replay,
         "rules": _rules,

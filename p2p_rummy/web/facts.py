@@ -20,6 +20,7 @@ from enum import Enum
 from typing import Any
 
 from p2p_rummy.cards import card_name
+from p2p_rummy.terminal.text import printable
 from protocol import events as ev
 from protocol.agreement import Agreement
 from protocol.identity import fingerprint
@@ -69,6 +70,8 @@ def happening(event: ev.Event) -> Happening | None:
                 found[field.name] = round(value)
         elif isinstance(value, tuple):
             found[field.name] = [list(item) if isinstance(item, tuple) else item for item in value]
+        elif isinstance(value, str):
+            found[field.name] = printable(value)
         elif not isinstance(value, bytes):
             found[field.name] = value
     return found
@@ -128,9 +131,10 @@ class Facts:
 
     def _shuffle(self, event: ev.ShuffleMade | ev.ShuffleVerified) -> None:
         if isinstance(event, ev.ShuffleMade):
-            if event.position == 0:
+            if len(self._shuffles) >= event.of:  # a second shuffle in the hand: the recycled stock
                 self._shuffles = []
-            made = {"seat": event.seat, "position": event.position, "of": event.of, "cards": event.cards}
+            place = len(self._shuffles)
+            made = {"seat": event.seat, "position": place, "of": event.of, "cards": event.cards}
             self._shuffles.append({**made, "verified": False, "ms": 0})
             return
         for made in self._shuffles:
@@ -183,7 +187,7 @@ class Facts:
             "head": head.hex()[:16],
             "players": [
                 {
-                    "name": claim.name,
+                    "name": printable(claim.name),
                     "fingerprint": fingerprint(claim.key),
                     "bot": claim.bot,
                     "link": self._link[seat],

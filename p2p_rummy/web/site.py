@@ -134,7 +134,10 @@ class Site:
         if not same(key, self.key):
             return self.refusal(403, "The key is wrong. Open the whole address that p2p-rummy printed.")
         # Not a redirect: after a click in some other site's page the browser would hold a Strict cookie back.
-        body = b'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><title>p2p-rummy</title>'
+        body = (
+            b'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
+            b'<link rel="icon" href="/static/icon.svg"><title>p2p-rummy</title>'
+        )
         cookie = f"{self.cookie_name}={self.key}; Path=/; HttpOnly; SameSite=Strict"
         return self.response(200, STATIC_TYPES[".html"], body, ("Set-Cookie", cookie))
 

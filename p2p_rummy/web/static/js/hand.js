@@ -15,7 +15,7 @@ export function follow(view, seat) {
     order.hand = view.public.hand;
     order.cards = held;
     order.fresh = new Set();
-    sort(order.how === "own" ? "suit" : order.how, view);
+    sort(order.how === "rank" ? "rank" : "suit");
     return order;
   }
   order.cards = [...order.cards.filter((card) => held.includes(card)), ...held.filter((card) => fresh.has(card))];
@@ -26,13 +26,13 @@ export function follow(view, seat) {
   return order;
 }
 
-/** how: "suit", "rank" or "melds" (the grouping that the peer worked out, view.groups; what is left, by suit). */
-export function sort(how, view) {
+/** how: "suit", "rank" or "melds" (`groups` as the peer worked them out; what is left, by suit). */
+export function sort(how, groups = []) {
   order.how = how;
   const key = how === "rank" ? byRank : bySuit;
   const sorted = [...order.cards].sort((one, other) => key(one) - key(other) || (one < other ? -1 : 1));
   if (how === "melds") {
-    const grouped = (view.groups || []).flat().filter((card) => sorted.includes(card));
+    const grouped = groups.flat().filter((card) => sorted.includes(card));
     order.cards = [...grouped, ...sorted.filter((card) => !grouped.includes(card))];
   } else {
     order.cards = sorted;

@@ -142,8 +142,8 @@ function note(view, item, before) {
     case "ruled": if (item.winner !== null && item.winner !== undefined) playSound("rummy"); break;
     case "window_opened": S.passed = false; if (item.seats.includes(view.me)) playSound("window"); break;
     case "shuffle_made": playSound("shuffle"); break;
-    case "game_over": playSound("over"); break;
-    case "hand_over": S.panel ??= "scores"; break;
+    case "game_over": S.panel = "scores"; playSound("over"); break;
+    case "hand_over": if (matchMedia("(min-width: 1100px)").matches) S.panel ??= "scores"; break;
     case "move_refused": S.notice = refusedWords(item); playSound("refused"); break;
     case "chat_said": bubble(item.seat, { text: item.text }); playSound("chat"); break;
     case "reacted": bubble(item.seat, { reaction: item.reaction }); playSound("chat"); break;
@@ -342,9 +342,10 @@ const act = {
     });
   },
 
-  sort: (how) => {
+  sort: async (how) => {
+    const groups = how === "melds" ? (await ask("groups").catch(() => ({ groups: [] }))).groups : [];
     const places = motion.capture();
-    hand.sort(how, S.shown);
+    hand.sort(how, groups);
     render();
     motion.play(places, () => "stock");
   },
@@ -581,7 +582,7 @@ function banner() {
 
 function ticker() {
   const last = S.lines.filter((line) => line.kind === "done").slice(-1)[0];
-  return h("p", { class: "ticker", key: "ticker" }, h("span", { class: "ticker-text" }, last ? last.text : ""),
+  return h("section", { class: "ticker", key: "ticker", "aria-label": t("ticker.label") }, h("span", { class: "ticker-text" }, last ? last.text : ""),
     S.shown.me !== null || history.length > 2 ? h("button", { type: "button", class: "quiet-button", on: { click: act.again } }, icon("again"), h("span", {}, t("again.button"))) : null);
 }
 

@@ -1,7 +1,7 @@
 // What lies beside the table: score sheet, how the shuffle was made, talk, rules, settings, replay; and the questions.
 
 import { h } from "./dom.js";
-import { LANGUAGES, language, t } from "./i18n.js";
+import { LANGUAGES, known, language, t } from "./i18n.js";
 import { RANKS, SUITS, cardWords, picture } from "./cards.js";
 import { REACTIONS, icon, reactionIcon } from "./icons.js";
 import { settings } from "./settings.js";
@@ -25,11 +25,11 @@ function scores(S) {
             ...seats.map((seat) => h("td", { key: seat },
               h("span", { class: `points ${row.points[seat] < 0 ? "minus" : ""}` }, signed(row.points[seat])),
               row.table && row.in_hand ? h("span", { class: "reason" }, t("scores.reason", { table: row.table[seat], hand: row.in_hand[seat] })) : null))),
-          row.notes?.length ? h("tr", { key: `n${row.hand}`, class: "notes" }, h("td", { colspan: seats.length + 1 }, row.notes.join(" · "))) : null,
+          row.notes?.length ? h("tr", { key: `n${row.hand}`, class: "notes" }, h("td", { colspan: seats.length + 1 }, row.notes.map((note) => (known(`note.${note}`) ? t(`note.${note}`) : note)).join(" · "))) : null,
         ])),
         h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t("scores.total")), ...seats.map((seat) => h("td", { key: seat, class: (open.winner || []).includes(seat) ? "won" : "" }, open.scores[seat] < 0 ? `−${-open.scores[seat]}` : open.scores[seat])))))),
     h("p", { class: "muted" }, t(open.sheet.length ? "scores.legend" : "scores.none")),
-    open.options.target ? h("p", { class: "muted" }, t("scores.target", { target: open.options.target })) : null,
+    Number(open.options.target) > 0 ? h("p", { class: "muted" }, t("scores.target", { target: open.options.target })) : null,
   ];
 }
 

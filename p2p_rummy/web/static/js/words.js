@@ -31,7 +31,11 @@ export function told(view, happening, { spoken = false, before = null } = {}) {
       if (calls.length > 1) lines.push(t("say.nearest", { name: nameOf(view, caller), count: calls.length }));
       return lines.join(" ");
     }
-    case "hand_over": return t("say.hand_over", { hand: happening.hand });
+    case "hand_over": {
+      const row = view.public.sheet.find((one) => one.hand === happening.hand);
+      const points = row ? row.points.map((score, seat) => `${nameOf(view, seat)} ${score < 0 ? "−" : "+"}${Math.abs(score)}`).join(", ") : "";
+      return `${t("say.hand_over", { hand: happening.hand })} ${points}`.trim();
+    }
     case "game_over": return t(happening.winners.includes(view.me) ? "say.you_won" : "say.won", { name: happening.winners.map((seat) => nameOf(view, seat)).join(", ") });
     case "hand_began": return t("say.hand_began", { hand: happening.hand });
     case "shuffle_made": return say("shuffles");
