@@ -90,6 +90,9 @@ class HandSecret:
 
     def commit(self, context: Context, entropy: bytes) -> list[Value]:
         """The COMMIT body."""
+        self._require_usable()
+        if self._deck.state is not DeckState.COMMITTING:
+            raise LocalProtocolError("keys are committed to once, when the hand begins")
         stream = self._fresh("commit", context, entropy)
         sealing = None
         if self._deck.threshold is not None:

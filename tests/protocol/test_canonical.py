@@ -70,7 +70,7 @@ def test_lists_take_the_shortest_header(size: int, header: str) -> None:
     assert decode(data, limits=Limits(max_nodes=size + 1)) == [0] * size
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(values)
 def test_what_is_encoded_is_decoded_and_msgpack_agrees(value: Any) -> None:
     data = encode(value)
@@ -79,7 +79,7 @@ def test_what_is_encoded_is_decoded_and_msgpack_agrees(value: Any) -> None:
     assert msgpack.unpackb(data, raw=False, strict_map_key=True) == value
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=40))
 @example(b"\xdd\xff\xff\xff\xff")
 @example(b"\x93" * 1000)
@@ -91,7 +91,7 @@ def test_f84_random_bytes_are_refused_or_are_their_own_encoding(data: bytes) -> 
     assert encode(value) == data
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(values, st.data())
 def test_n32_changed_bytes_never_decode_to_the_same_value(value: Any, draw: st.DataObject) -> None:
     data = bytearray(encode(value))

@@ -131,7 +131,7 @@ def test_expansion_refuses_what_the_rfc_does_not_define(tag: bytes, length: int)
 # --- encodings -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(scalars)
 def test_points_and_scalars_round_trip(scalar: int) -> None:
     point = secret_combination(scalar)
@@ -209,7 +209,7 @@ def test_the_generator_is_the_standards() -> None:
     assert times(ORDER - 1, BASE) == (BASE[0], FIELD - BASE[1])
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(scalars, scalars, scalars)
 def test_combinations_agree_with_textbook_arithmetic(a: int, b: int, c: int) -> None:
     other = times(c, BASE)

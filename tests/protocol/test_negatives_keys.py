@@ -213,7 +213,7 @@ READY.agree()
 READY.shuffle(range(4))
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(values)
 def test_f84_any_body_of_garbage_is_a_fault_of_its_seat(body: object) -> None:
     def refused(deck: Deck, name: str, *args: object) -> None:

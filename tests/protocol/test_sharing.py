@@ -32,7 +32,7 @@ def test_a_share_worked_out_by_hand() -> None:
     assert sharing.rebuild({0: 10, 1: 19, 2: 32}, 3) == 5
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(1, ORDER - 1), st.integers(2, 6), st.integers(0, 10))
 def test_any_threshold_of_holders_rebuild_the_secret_and_fewer_do_not(
     secret: int, threshold: int, number: int

@@ -127,14 +127,14 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(values, st.integers(0, 3))
 def test_any_other_value_is_refused_cleanly(value: object, count: int) -> None:
     with pytest.raises(EncodingError):
         ShuffleProof.from_value(value, count, field="proof")
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.binary(max_size=140), st.integers(0, 2))
 def test_random_bytes_are_no_deck_or_are_their_own_encoding(data: bytes, count: int) -> None:
     try:
