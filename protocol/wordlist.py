@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-WORDS: Final[tuple[str, ...]] = tuple(
-    """
+_LIST: Final = """
     acorn agent album alley amber anchor angle ankle apple apron arrow atlas attic aunt autumn axle
     bacon badge bagel baker bamboo banjo barn basil basket beach beaver bell berry bishop blanket bonnet
     bottle boxer bread brick bridge bronze bucket buffalo bugle butter cabin cactus camel candle canyon carpet
@@ -26,5 +25,6 @@ WORDS: Final[tuple[str, ...]] = tuple(
     quiver rabbit radio raven ribbon riddle river robot rocket saddle salmon sandal saturn scarf shadow sheriff
     silver sister sparrow spider squirrel sugar sunset tailor teapot temple thimble tiger tomato tractor trumpet tulip
     tunnel turtle umbrella uncle valley velvet violin volcano waffle walnut whisper window wizard yogurt zebra zipper
-    """.split()
-)
+"""
+
+WORDS: Final[tuple[str, ...]] = tuple(_LIST.split())
