@@ -53,12 +53,30 @@ def parts_of(effects: Sequence[Effect]) -> Iterator[_Part]:
 
 
 class Disk:
-    """The files of one table, open."""
+    """The files of one table, open.
+
+    ``doubt`` says why the journal may lack own entries that were sent ("" if it cannot): it was damaged, or it is not
+    the very file that this home wrote but a copy, which may be an old one (F34).  A journal that is put back from
+    a backup is another file to the system, so a mark beside it notes which one it was, and how long at the last
+    opening.
+    """
 
     def __init__(self, table: TableHome) -> None:
         """Raises DiskFailed.  ``journal.records`` and ``secrets`` are what a session resumes from."""
         self.table = table
+        existed = table.journal_path.exists()
+        known = table.load_mark()
         self.journal = Journal.open(table.journal_path)
+        self.doubt = self.journal.doubt
+        mark = self.journal.mark()
+        if known is not None and not self.doubt:
+            if not existed:
+                self.doubt = "the journal is missing"
+            elif known[:2] != mark[:2]:
+                self.doubt = "the journal is a copy"
+            elif known[2] > mark[2]:
+                self.doubt = "the journal is older than this home"
+        table.save_mark(mark)
         self._secrets = Secrets(table.path)
         self.secrets = self._secrets.load()
         self._log = PublicLog(table.log_path)

@@ -58,7 +58,9 @@ class Driver:
         *,
         records: Sequence[bytes] = (),
         secrets: Mapping[int, bytes] | None = None,
+        doubt: bool = False,
     ) -> None:
+        """Raises what making the session raises: ProtocolError for records that are not a session's."""
         self.session = Session(
             identity,
             agreement,
@@ -66,6 +68,7 @@ class Driver:
             os.urandom,
             records,
             secrets=secrets,
+            doubt=doubt,
             now=trio.current_time(),
         )
         self.halted = False
@@ -126,6 +129,11 @@ class Driver:
     def _check(self) -> None:
         if self.halted:
             raise LocalProtocolError("this peer has halted and signs nothing more; resume the table")
+
+    async def until_settled(self) -> None:
+        """Wait until the game is over and every seat that we have a link to knows it."""
+        while not self.halted and not self.session.settled:
+            await self._done.wait()
 
     # --- carrying out ---
 

@@ -8,6 +8,7 @@
         agreement             what was signed
         addresses             where the seats were last reached, and the port this peer listened on
         journal, secret-N     see protocol.journal
+        mark                  which file the journal was when it was last opened
         TABLE.log             the public log, for ``verify`` and ``replay``
         over                  present when the game has ended
 
@@ -44,6 +45,7 @@ MAX_FRIENDS: Final = 1000
 _IDENTITY: Final = b"\x8aRumKey\n"
 _AGREEMENT: Final = b"\x8aRumAgr\n"
 _ADDRESSES: Final = b"\x8aRumAdr\n"
+_MARK: Final = b"\x8aRumMrk\n"
 _FRIENDS: Final = b"\x8aRumFri\n"
 _LIMITS: Final = Limits(max_bytes=1 << 18, max_depth=4, max_nodes=1 << 13)
 
@@ -91,6 +93,19 @@ class TableHome:
     def mark_over(self) -> None:
         """The game has ended: nothing here is to be resumed.  Raises DiskFailed."""
         write_small_file(self.path / "over", _AGREEMENT, self.agreement.table)
+
+    def save_mark(self, mark: tuple[int, int, int]) -> None:
+        """Note which file the journal is.  Raises DiskFailed."""
+        write_small_file(self.path / "mark", _MARK, b"".join(part.to_bytes(16, "big") for part in mark))
+
+    def load_mark(self) -> tuple[int, int, int] | None:
+        """What :meth:`save_mark` noted, None if this table was never opened (or the mark is lost)."""
+        try:
+            data = read_small_file(self.path / "mark", _MARK)
+        except (Damaged, DiskFailed):
+            return None
+        device, number, size = (int.from_bytes(data[at : at + 16], "big") for at in (0, 16, 32))
+        return device, number, size
 
     def save_addresses(self, book: AddressBook, listening_port: int) -> None:
         """Remember where everybody is, for a resume.  Raises DiskFailed."""

@@ -15,15 +15,16 @@ import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 import trio
 
 from protocol import lobby
 from protocol.agreement import Agreement
 from protocol.deck import TWO_PACKS, prepare
-from protocol.errors import LocalProtocolError
+from protocol.errors import LocalProtocolError, ProtocolError
 from protocol.events import Event, GameOver, Halted
-from protocol.game import Game
+from protocol.game import Game, Refused
 from protocol.identity import Identity
 from protocol.journal import DiskFailed
 from protocol.peer.connection import FAREWELL_SECONDS, HANDSHAKE_SECONDS, Connection
@@ -38,6 +39,8 @@ from protocol.peer.mesh import Mesh
 from protocol.peer.tcp import CannotListen, Network, reach_of
 from protocol.ticket import MAX_ADDRESSES, TABLE_BYTES, Address
 from protocol.wire import Code, Purpose
+
+SETTLE_SECONDS: Final = 3.0
 
 MakeGame = Callable[[Agreement], Game]
 """Builds the game that an agreement names.  Raises Refused for one that this program does not play."""
@@ -137,7 +140,13 @@ class Life:
         self._nursery.start_soon(self.door.serve, listeners)
 
     async def close(self) -> None:
-        """Say goodbye on every link, after what is queued has gone out."""
+        """Say goodbye on every link, after what is queued has gone out.
+
+        From a game that is over one leaves when the others have its last signatures too, or do not answer.
+        """
+        if self._driver is not None and self._driver.session.over:
+            with trio.move_on_after(SETTLE_SECONDS):
+                await self._driver.until_settled()
         for way_in in (self.joining, self.watching):
             if way_in is not None and way_in.connection is not None:
                 way_in.connection.close(Code.LEAVING, "leaving the table")
@@ -241,7 +250,11 @@ class Life:
             )
             gallery = Gallery(agreement, self)
             self._mesh, self._gallery = mesh, gallery
-            self._driver = self._new_driver(self.home.identity, disk)
+            try:
+                self._driver = self._new_driver(self.home.identity, disk)
+            except (ProtocolError, Refused) as error:
+                self.say(Halted(reason=error.code, message=f"this table cannot be taken up: {error}"))
+                return
             self._seated.set()
             routes: dict[tuple[Purpose, bytes], Route] = {(Purpose.SEAT, agreement.table): mesh.welcome}
             if agreement.spectators:
@@ -271,6 +284,7 @@ class Life:
             self._told,
             records=disk.journal.records,
             secrets=disk.secrets,
+            doubt=bool(disk.doubt),
         )
 
     async def _remember_addresses(self, mesh: Mesh) -> None:

@@ -16,7 +16,14 @@ from protocol import journal
 from protocol.errors import LocalProtocolError
 from protocol.journal import Damaged, DiskFailed, HomeInUse, Journal, Lock, PublicLog, Secrets, read_log
 
-RECORDS = [b"agree", b"", b"commit" * 50, bytes(300), b"\xff" * 7]
+RECORDS = [b"agree", b"", b"commit" * 3, bytes(12), b"\xff" * 7]
+
+
+@pytest.fixture
+def fast_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For loops over every byte: no fsync."""
+    monkeypatch.setattr(journal, "_sync", lambda descriptor: None)
+    monkeypatch.setattr(journal, "sync_directory", lambda path: None)
 
 
 def write(path: Path, records: list[bytes]) -> list[int]:
@@ -50,7 +57,7 @@ def test_what_was_appended_is_there_after_a_restart(tmp_path: Path) -> None:
     assert list(reopen(path).records) == [*RECORDS, b"one", b"two"]
 
 
-def test_f31_torn_tail_at_every_byte(tmp_path: Path) -> None:
+def test_f31_torn_tail_at_every_byte(tmp_path: Path, fast_disk: None) -> None:
     """A journal cut anywhere opens with the whole records before the cut, without doubt, and goes on."""
     path = tmp_path / "journal"
     sizes = write(path, RECORDS)
@@ -76,7 +83,7 @@ def test_f31_a_tail_of_zeros_is_torn_too(tmp_path: Path) -> None:
     assert opened.doubt == ""
 
 
-def test_f32_a_flipped_bit_anywhere_is_noticed(tmp_path: Path) -> None:
+def test_f32_a_flipped_bit_anywhere_is_noticed(tmp_path: Path, fast_disk: None) -> None:
     path = tmp_path / "journal"
     sizes = write(path, RECORDS)
     whole = path.read_bytes()
@@ -231,6 +238,14 @@ def test_a_closed_journal_takes_nothing(tmp_path: Path) -> None:
 def test_f84_any_tail_after_whole_records_leaves_them_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, records: list[bytes], tail: bytes
 ) -> None:
+    # Durability is not what this is about; without it the examples take milliseconds.
+    with pytest.MonkeyPatch.context() as disk:
+        disk.setattr(journal, "_sync", lambda descriptor: None)
+        disk.setattr(journal, "sync_directory", lambda path: None)
+        _check_tail(tmp_path_factory, records, tail)
+
+
+def _check_tail(tmp_path_factory: pytest.TempPathFactory, records: list[bytes], tail: bytes) -> None:
     path = tmp_path_factory.mktemp("j") / "journal"
     write(path, records)
     path.write_bytes(path.read_bytes() + tail)
@@ -262,7 +277,7 @@ def test_two_peers_write_the_same_bytes(tmp_path: Path) -> None:
     assert log_with(tmp_path / "a.log", RECORDS) == log_with(tmp_path / "b.log", RECORDS)
 
 
-def test_any_flipped_byte_of_a_log_is_named_by_its_record(tmp_path: Path) -> None:
+def test_any_flipped_byte_of_a_log_is_named_by_its_record(tmp_path: Path, fast_disk: None) -> None:
     path = tmp_path / "table.log"
     whole = log_with(path, RECORDS)
     offsets = [0, *read_log(path).offsets]

@@ -61,6 +61,7 @@ class Script:
         now: float,
         **rest: object,
     ) -> None:
+        self.settled = False
         self.records = list(records)
         self.secrets = dict(secrets or {})
         self.effects: list[Effect] = []
