@@ -201,20 +201,24 @@ class Course:
         self._interrupted: Stage | None = None
         self._ctx = self.context()
         self._entropy = b""
+        self._due: Due | None = None
         self._events: list[events.Event] = []
 
     # --- what is owed ----------------------------------------------------------------------------------
 
     @property
     def due(self) -> Due:
-        return Due(
-            stage=self.stage,
-            epoch=self.epoch,
-            step=self.step,
-            prev=self.head,
-            seats=self._owing(),
-            last=(self.window.after,) if self.window is not None else (),
-        )
+        """The open step."""
+        if self._due is None:
+            self._due = Due(
+                stage=self.stage,
+                epoch=self.epoch,
+                step=self.step,
+                prev=self.head,
+                seats=self._owing(),
+                last=(self.window.after,) if self.window is not None else (),
+            )
+        return self._due
 
     @property
     def keys(self) -> dict[int, bytes]:
@@ -321,6 +325,7 @@ class Course:
                 raise LocalProtocolError("nobody can be absent from the agreement")
             self.unproved = (*self.unproved, self._unproved(closed))
         self._events = []
+        self._due = None
         self._ctx = self.context()
         self._entropy = entropy
         self._silent = (self._silent | frozenset(closed.absent)) - frozenset(given)

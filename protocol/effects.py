@@ -27,14 +27,19 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publish:
-    """Append to the public log file: a record of :mod:`protocol.log`.  The same bytes at every peer."""
+    """Append to the public log file: a record of :mod:`protocol.log`.  The same bytes at every peer.
+
+    A session publishes from the first record on, after a restart again."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSecret:
-    """Make a hand's secret durable before anything later is done; replaces an earlier one of the hand."""
+    """Make a hand's secret durable before anything later is done; replaces an earlier one of the same number.
+
+    ``hand`` is the number of the step in which the hand's keys began, so a hand begun anew has a new one.
+    """
 
     hand: int
     data: bytes

@@ -284,6 +284,14 @@ class LinkRefused:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SittingOut:
+    """This seat cannot take part in the present hand (its secret is lost), and can in the next."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Halted:
     """This peer signs nothing more.  ``reason`` is stable; ``message`` says what to do."""
 
@@ -339,6 +347,7 @@ Event = (
     | EpochBegan
     | EvidenceFound
     | LinkRefused
+    | SittingOut
     | Halted
     | ChatSaid
     | Reacted

@@ -1,0 +1,94 @@
+"""Telling a user why nothing moves, and for how long that may last.
+
+=========  ==========================================================  ==================================
+state      event                                                       told
+=========  ==========================================================  ==================================
+MOVING     the open step waits for others longer than NOTICE_SECONDS   Waiting      -> WAITING
+           (a person's turn: only once its time is over)
+WAITING    the time is over and no decision is possible or comes       Suspended    -> SUSPENDED
+WAITING,   the step closes                                             Continued    -> MOVING
+SUSPENDED
+=========  ==========================================================  ==================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final
+
+from protocol.course import Course, Stage
+from protocol.events import Continued, Event, Pause, Suspended, Waiting
+from protocol.steps import NEVER, Steps
+
+NOTICE_SECONDS: Final = 3.0
+DECISION_ROUNDS: Final = 4
+"""A decision that has not come after so many rounds' time will not come while the others are away."""
+
+
+class State(Enum):
+    MOVING = "moving"
+    WAITING = "waiting"
+    SUSPENDED = "suspended"
+
+
+class Pacer:
+    """Watches the open step of :class:`Steps`."""
+
+    def __init__(self, steps: Steps, tell: Callable[[Event], None]) -> None:
+        self.state = State.MOVING
+        self._steps = steps
+        self._tell = tell
+        self._step = -1
+
+    @property
+    def deadline(self) -> float | None:
+        """When to call :meth:`look` again."""
+        if self._steps.over:
+            return None
+        if self.state is State.MOVING:
+            return self._notice_at()
+        return self._suspend_at() if self.state is State.WAITING else None
+
+    def look(self, now: float) -> None:
+        """Tell what has become true."""
+        course = self._steps.course
+        if course.step != self._step:
+            if self.state is not State.MOVING:
+                self._tell(Continued(step=self._step))
+            self.state = State.MOVING
+            self._step = course.step
+        seats = tuple(seat for seat in self._steps.waiting_for if seat != self._steps.me)
+        if not seats or self._steps.over or course.stage is Stage.DONE:
+            return
+        if self.state is State.MOVING and now >= self._notice_at():
+            self.state = State.WAITING
+            ends = self._steps.opened_at + self._steps.patience_seconds()
+            self._tell(Waiting(seats=seats, step=course.step, deadline=ends if ends < NEVER else 0.0))
+        if self.state is State.WAITING and now >= self._suspend_at():
+            self.state = State.SUSPENDED
+            self._tell(Suspended(seats=seats, step=course.step, why=self._why()))
+
+    def _why(self) -> Pause:
+        if self._steps.agreement.patient:
+            return Pause.PATIENT
+        return Pause.TWO_PLAYERS if len(self._steps.course.roster) < 3 else Pause.MINORITY
+
+    def _notice_at(self) -> float:
+        course, opened = self._steps.course, self._steps.opened_at
+        agreement = self._steps.agreement
+        if course.stage is Stage.MOVE or (course.stage is Stage.ANSWER and not _sealed(course)):
+            return opened + agreement.turn_ms / 1000
+        wait = agreement.window_ms / 1000 if course.stage is Stage.SEALED else 0.0
+        return opened + wait + NOTICE_SECONDS
+
+    def _suspend_at(self) -> float:
+        agreement = self._steps.agreement
+        patience = self._steps.patience_seconds()
+        if patience >= NEVER:
+            return max(self._notice_at(), self._steps.opened_at + agreement.step_ms / 1000)
+        return self._steps.opened_at + patience + DECISION_ROUNDS * agreement.step_ms / 1000
+
+
+def _sealed(course: Course) -> bool:
+    return course.window is not None and course.window.sealed

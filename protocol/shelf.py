@@ -1,0 +1,128 @@
+"""What has arrived and is not settled yet: entries and votes, bounded for each seat.
+
+Threat.  Whoever has a seat can sign any number of things: entries of far steps, versions without end, votes of
+thousands of rounds (F99-F102).  So each seat has a small shelf: a few versions of one step, some steps ahead,
+a number of bytes.  What does not fit is not kept and will be asked for again when its time comes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from protocol.ballot import Slot
+from protocol.entry import Entry, Key
+
+HORIZON: Final = 96
+"""Entries of steps this far ahead of the open one are kept."""
+
+VERSIONS: Final = 3
+"""Different entries of one seat for one step.  Two are a proof; the third may be what others stand on."""
+
+AHEAD_BYTES: Final = 1 << 19
+"""Bytes of one seat's entries for steps that are not open yet."""
+
+VOTES: Final = 48
+"""Votes of one seat in one slot: the latest are kept."""
+
+
+class Shelf:
+    """Entries of steps that are not final, and votes about them."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, dict[bytes, Entry]] = {}
+        self._step_of: dict[bytes, int] = {}
+        self._votes: dict[int, dict[bytes, Entry]] = {}
+
+    # --- entries ---------------------------------------------------------------------------------------
+
+    def __contains__(self, entry_id: bytes) -> bool:
+        return entry_id in self._step_of
+
+    def get(self, entry_id: bytes) -> Entry | None:
+        step = self._step_of.get(entry_id)
+        return None if step is None else self._entries.get(step, {}).get(entry_id)
+
+    def room_for(self, entry: Entry, open_step: int) -> bool:
+        """Whether :meth:`add` would keep it."""
+        if not entry.step <= open_step + HORIZON:
+            return False
+        here = [other for other in self.of_step(entry.step) if other.seat == entry.seat]
+        if sum(other.epoch == entry.epoch for other in here) >= VERSIONS:
+            return False
+        if entry.step <= open_step + 1:
+            return True
+        return self._bytes_ahead(entry.seat, open_step) + len(entry.content) <= AHEAD_BYTES
+
+    def add(self, entry: Entry) -> Entry | None:
+        """Keep an entry.  Returns another one that says something else under the same key (F41), if there is."""
+        step = self._entries.setdefault(entry.step, {})
+        rival = next(
+            (other for other in step.values() if other.key == entry.key and other.id != entry.id), None
+        )
+        step[entry.id] = entry
+        self._step_of[entry.id] = entry.step
+        return rival
+
+    def of_step(self, step: int) -> list[Entry]:
+        """Everything kept of this step, by seat, then in the order of arrival."""
+        return sorted(self._entries.get(step, {}).values(), key=lambda entry: entry.seat)
+
+    def standing_on(self, step: int, epoch: int, prev: bytes) -> list[int]:
+        """The seats that have signed an entry of this step on this head."""
+        return sorted(
+            {entry.seat for entry in self.of_step(step) if entry.prev == prev and entry.epoch == epoch}
+        )
+
+    def steps(self) -> list[int]:
+        return sorted(self._entries)
+
+    def _bytes_ahead(self, seat: int, open_step: int) -> int:
+        return sum(
+            len(entry.content)
+            for step, entries in self._entries.items()
+            if step > open_step + 1
+            for entry in entries.values()
+            if entry.seat == seat
+        )
+
+    # --- votes -----------------------------------------------------------------------------------------
+
+    def add_vote(self, vote: Entry) -> tuple[bool, Entry | None]:
+        """Keep a vote.  Returns whether it is new, and another one under the same key (F43)."""
+        votes = self._votes.setdefault(vote.step, {})
+        if vote.id in votes:
+            return False, None
+        key: Key = vote.key
+        rival = next((other for other in votes.values() if other.key == key), None)
+        votes[vote.id] = vote
+        same = [other for other in votes.values() if other.seat == vote.seat]
+        if len(same) > VOTES:
+            oldest = min(same, key=lambda other: (other.epoch, other.round))
+            del votes[oldest.id]
+        return True, rival
+
+    def votes_in(self, slot: Slot) -> list[Entry]:
+        """The votes kept of this slot, in the order of arrival."""
+        return [vote for vote in self._votes.get(slot.step, {}).values() if slot.holds(vote)]
+
+    def votes(self) -> Iterator[Entry]:
+        for step in sorted(self._votes):
+            yield from self._votes[step].values()
+
+    # --- time goes on ----------------------------------------------------------------------------------
+
+    def forget_before(self, step: int, *, votes: int) -> None:
+        """Steps below ``step`` are final; nobody asks any more about those below ``votes``."""
+        for late in [number for number in self._entries if number < step]:
+            for entry_id in self._entries.pop(late):
+                del self._step_of[entry_id]
+        for late in [number for number in self._votes if number < votes]:
+            del self._votes[late]
+
+    def sizes(self) -> Counter[str]:
+        """How much is kept: for tests of the bounds, and for curious faces."""
+        return Counter(
+            entries=sum(map(len, self._entries.values())), votes=sum(map(len, self._votes.values()))
+        )
