@@ -132,24 +132,23 @@ class RumBot:
     # --- windows ----------------------------------------------------------------------------------------
 
     def _answer(self, outlook: Outlook, hand: Sequence[Card], moves: Sequence[Move]) -> str:
+        calls = [move for move in moves if move.verb == "rummy"]
+        if calls:
+            move, worth = self._best(calls, lambda move: self._gain_of_call(outlook, hand, move))
+            if worth > WORTH_A_CALL:
+                return move.text
+        laying = [move for move in moves if move.verb in ("meld", "lay")]  # R210
+        chosen = self._laying(outlook, hand, laying, must=False) if laying else None
+        return chosen.text if chosen else "pass"
+
+    def _gain_of_call(self, outlook: Outlook, hand: Sequence[Card], call: Move) -> float:
         table = outlook.table
-        before = outlook.worth(hand)
-        answers = [move for move in moves if move.verb in ("rummy", "meld", "lay")]
-        if not answers:
-            return "pass"
-
-        def value(move: Move) -> float:
-            laid = 0 if outlook.takes_all else sum(table.rules.values[card] for card in move.cards)
-            if move.verb != "rummy":
-                return laid + outlook.worth([card for card in hand if card not in move.cards]) - before
-            if table.rules.calling == "latest_only" or len(table.pile_cards) == 1:
-                return laid
-            lowest = min(table.pile_cards.index(card) for card in move.cards)
-            taken = [card for card in table.pile_cards[lowest:] if card not in move.cards]
-            return laid + outlook.worth(_kept(outlook, [*hand, *taken], ())) - before
-
-        move, worth = self._best(answers, value)
-        return move.text if worth > WORTH_A_CALL else "pass"
+        laid = 0.0 if outlook.takes_all else float(sum(table.rules.values[card] for card in call.cards))
+        if table.rules.calling == "latest_only" or table.rules.challenge:
+            return laid
+        deepest = min(table.pile_cards.index(card) for card in call.cards)
+        taken = [card for card in table.pile_cards[deepest:] if card not in call.cards]
+        return laid + outlook.worth(_kept(outlook, [*hand, *taken], ())) - outlook.worth(hand)
 
 
 def _kept(outlook: Outlook, cards: Sequence[Card], taken: Sequence[Card]) -> Sequence[Card]:

@@ -173,7 +173,7 @@ class Outlook:
         self.fewest = min(rivals, default=7)
         turns = min(len(table.stock) / max(1, len(table.ring)), 2 + 1.2 * self.fewest, 8)
         # A card comes by with each draw, and on the pile with each discard.
-        self.chance = 1 - 2.2 * turns / max(count, 1) if count else 1.0
+        self.chance = 1 - 1.6 * turns / max(count, 1) if count else 1.0
         self.chance = max(0.05, self.chance)
         self.danger = min(1.0, CATCH + 0.4 * (turns < 2) + 0.1 * max(0, 4 - self.fewest))
 
@@ -226,7 +226,8 @@ class Outlook:
             if count == 1:
                 wanted |= missing
                 need_jokers = True
-        outs = self.jokers_unseen if need_jokers and self.rules.melds.wild else 0
+        # A joker that comes serves one of several hopes.
+        outs = self.jokers_unseen // 2 if need_jokers and self.rules.melds.wild else 0
         while wanted:
             low = wanted & -wanted
             outs += self.unseen[low.bit_length() - 1]
