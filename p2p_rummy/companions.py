@@ -33,25 +33,35 @@ class Companion:
 
 
 def newcomers(
-    home: Path, ticket: str, count: int, level: str, *, taken: Sequence[str], pause_seconds: float = 0.0
+    home: Path,
+    ticket: str,
+    count: int,
+    level: str,
+    *,
+    taken: Sequence[str],
+    bind: str | None = None,
+    pause_seconds: float = 0.0,
 ) -> list[Companion]:
-    """Bots for a new table, with names that nobody there has."""
+    """Bots for a new table, with names that nobody there has; they listen where their host listens."""
     names = [name for name in NAMES if name not in taken][:count]
-    how = ("--bot", level, "--pause", str(pause_seconds))
+    how = ("--bot", level, "--pause", str(pause_seconds), *(("--bind", bind) if bind else ()))
     return [
         Companion(name=name, home=home / "bots" / name, words=("join", ticket, "--name", name, *how))
         for name in names
     ]
 
 
-def returners(home: Path, table: str, *, pause_seconds: float = 0.0) -> list[Companion]:
+def returners(
+    home: Path, table: str, *, bind: str | None = None, pause_seconds: float = 0.0
+) -> list[Companion]:
     """The bots of this home that sat at ``table`` when it was left."""
+    how = ("--pause", str(pause_seconds), *(("--bind", bind) if bind else ()))
     homes = sorted(path for path in (home / "bots").glob("*") if (path / "tables" / table).is_dir())
     return [
         Companion(
             name=path.name,
             home=path,
-            words=("resume", table, "--pause", str(pause_seconds)),
+            words=("resume", table, *how),
         )
         for path in homes
     ]

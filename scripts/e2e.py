@@ -160,6 +160,16 @@ def check(players: Sequence[Player], flips: int, rng: random.Random) -> list[str
     return wrong
 
 
+def report(group: BaseExceptionGroup[BaseException]) -> int:
+    """Say which processes came to a bad end."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            report(error)
+        else:
+            print(f"WRONG: {error or type(error).__name__}")
+    return 1
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -182,7 +192,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         directory = Path(args.keep or scratch)
         begun = time.monotonic()
-        players = trio.run(play, directory, args.seats, terms, args.bot, args.seed)
+        try:
+            players = trio.run(play, directory, args.seats, terms, args.bot, args.seed)
+        except BaseExceptionGroup as group:
+            return report(group)
         took = time.monotonic() - begun
         wrong = check(players, args.flips, random.Random(args.seed))
         end = players[0].last("game_over") or {}

@@ -78,7 +78,13 @@ def run(args: argparse.Namespace) -> int:
 
     def bots(table: Table) -> Sequence[Companion]:
         return newcomers(
-            home_path, str(table.ticket), args.bots, args.bots_level, taken=[name], pause_seconds=args.pause
+            home_path,
+            str(table.ticket),
+            args.bots,
+            args.bots_level,
+            taken=[name],
+            bind=args.bind,
+            pause_seconds=args.pause,
         )
 
     return sit_down(

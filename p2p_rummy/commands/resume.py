@@ -24,5 +24,7 @@ def run(args: argparse.Namespace) -> int:
     return sit_down(
         args,
         lambda home: resume_table(home, args.table, agreed_game, bind=args.bind, port=args.port),
-        bots=lambda table: returners(path, table.home.table(args.table).name, pause_seconds=args.pause),
+        bots=lambda table: returners(
+            path, table.home.table(args.table).name, bind=args.bind, pause_seconds=args.pause
+        ),
     )
