@@ -23,6 +23,7 @@ from p2p_rummy.complaint import REFUSED, USAGE, Verdict, one_line, report_file, 
 from p2p_rummy.home import home_directory
 
 COMMANDS: dict[str, str] = {
+    "web": mark("open the page in the browser (also without any command)"),
     "host": mark("open a table and print the ticket for it"),
     "join": mark("sit down at a table by its ticket"),
     "resume": mark("come back to a table after a crash or a break"),
@@ -46,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status.  Never raises, except SystemExit for --help and bad usage."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv) or ["web"]
     reports = None
     try:
         use_language(_language_in(words))

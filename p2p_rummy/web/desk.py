@@ -56,6 +56,8 @@ class House(Protocol):
 
     async def resume(self, wishes: Message) -> None: ...
 
+    async def watch(self, wishes: Message) -> None: ...
+
     async def leave(self) -> None: ...
 
 
@@ -279,6 +281,9 @@ class Desk:
     async def _resume(self, message: Message) -> None:
         await self._house().resume(message)
 
+    async def _watch(self, message: Message) -> None:
+        await self._house().watch(message)
+
     async def _leave(self, message: Message) -> None:
         await self._house().leave()
 
@@ -293,6 +298,7 @@ class Desk:
         "open": _open,
         "join": _join,
         "resume": _resume,
+        "watch": _watch,
         "leave": _leave,
     }
 

@@ -103,6 +103,8 @@ class Facts:
                 self.words = words
             case ev.Connected(seat=int() as seat):
                 self._link[seat] = "here"
+                if self._problem is not None and self._problem["code"] == "unreachable":
+                    self._problem = None
             case ev.Disconnected(seat=int() as seat):
                 self._link[seat] = "away"
             case ev.HandBegan(hand=hand, seats=seats):
@@ -140,6 +142,15 @@ class Facts:
         for made in self._shuffles:
             if made["seat"] == event.seat and not made["verified"]:
                 made.update(verified=True, ms=round(event.milliseconds))
+
+    def unreachable(self, seat: int, reason: str) -> None:
+        """This seat cannot be dialled from here; others may still relay it."""
+        if self._problem is None:
+            self._problem = {"code": "unreachable", "seats": [seat], "message": printable(reason)}
+
+    def note(self, line: str) -> None:
+        """A plain sentence about something beside the game, such as a bot that has stopped."""
+        self._problem = {"code": "note", "seats": [], "message": printable(line)}
 
     def _trouble(self, event: ev.Event) -> None:
         match event:

@@ -186,6 +186,8 @@ function headline(view, before) {
 
 function stampClocks(view) {
   for (const clock of [view.facts.clock, view.facts.window, view.facts.problem]) if (clock && clock.left_ms > 0) clock.until = performance.now() + clock.left_ms;
+  const open = view.facts.window;
+  if (open && open.left_ms > 0) open.sweep = { from: 1 - Math.min(1, open.left_ms / Math.max(open.limit_ms, 1)), seconds: open.left_ms / 1000 };
 }
 
 setInterval(() => {
@@ -378,6 +380,7 @@ const act = {
     try { S.verdict = await ask("verify"); } catch (refused) { S.verdict = { ok: false, message: refusedWords(refused) }; }
     speak(S.verdict.ok ? t("verdict.good") : S.verdict.message);
     render();
+    document.querySelector(".verdict")?.scrollIntoView({ block: "nearest" });
   },
   replay: async () => {
     try {
@@ -528,7 +531,7 @@ function showReplay(at) {
   const places = motion.capture();
   const adjacent = Math.abs(at - S.replay.at) === 1;
   S.replay.at = at;
-  show({ ...step.view, facts: { ...S.live.facts, ...step.view.facts } }, null);
+  show({ ...step.view, public: { ...step.view.public, options: S.live.public.options }, facts: { ...step.view.facts, ticket: "" } }, null);
   if (adjacent) fly(places, S.shown, step.happened, null);
 }
 

@@ -28,7 +28,7 @@ const values = (form) => Object.fromEntries([...new FormData(form)].map(([name, 
 function submit(act, what, shape) {
   return (event) => {
     event.preventDefault();
-    attempt(act, what, shape(values(event.target)));
+    attempt(act, event.submitter?.value || what, shape(values(event.target)));
   };
 }
 
@@ -47,7 +47,7 @@ export function startPage(start, act) {
   const old = start.resumable || [];
   return h("div", { class: "start", key: "start" },
     h("header", { class: "start-head" }, hero(), h("h1", {}, "p2p-rummy"), h("p", { class: "lead" }, t("start.lead")), languages(act)),
-    failed ? h("p", { class: "banner", role: "alert" }, failed) : null,
+    failed || start.problem ? h("p", { class: "banner", role: "alert" }, failed || start.problem) : null,
     h("main", { class: "start-grid" },
       h("section", { class: "start-card", "aria-labelledby": "open-title" }, h("h2", { id: "open-title" }, t("start.open")),
         h("form", { on: { submit: submit(act, "open", (form) => ({ name: form.name, game: form.game, seats: Number(form.seats), bots: Number(form.bots), level: form.level, hints: form.hints === "on" })) } },
@@ -67,7 +67,9 @@ export function startPage(start, act) {
         h("form", { on: { submit: submit(act, "join", (form) => ({ name: form.name, ticket: form.ticket })) } },
           field("start.name", h("input", { name: "name", maxlength: 24, required: true, value: start.name || "", autocomplete: "nickname" })),
           field("start.ticket_field", h("input", { name: "ticket", required: true, autocomplete: "off", spellcheck: "false", maxlength: 2000 })),
-          h("button", { type: "submit", class: "do lit primary" }, t("start.join")))),
+          h("div", { class: "buttons" },
+            h("button", { type: "submit", value: "join", class: "do lit primary" }, t("start.join")),
+            h("button", { type: "submit", value: "watch", class: "do lit" }, t("start.watch"))))),
       old.length ? h("section", { class: "start-card", "aria-labelledby": "resume-title" }, h("h2", { id: "resume-title" }, t("start.resume")),
         h("ul", { class: "list" }, ...old.map((table) => h("li", { key: table.table },
           h("span", {}, h("strong", {}, table.names.join(", ")), " ", t("start.resume_line", { game: t(`game.${table.game}`) })),

@@ -45,15 +45,13 @@ function plainLabel(move) {
 }
 
 function ring(clock) {
-  const left = Math.max(0, (clock.until ?? 0) - performance.now());
-  const share = clock.limit_ms > 0 ? Math.min(1, left / clock.limit_ms) : 0;
+  // The sweep itself is CSS. Its start and length were fixed when the view came, so that drawing again disturbs nothing.
+  const { from, seconds } = clock.sweep || { from: 1, seconds: 0.01 };
   return h("svg", { class: "ring", viewBox: "0 0 52 52", "aria-hidden": "true" },
     h("circle", { class: "ring-back", cx: 26, cy: 26, r: 22 }),
     h("circle", {
-      class: "ring-left", cx: 26, cy: 26, r: 22, "stroke-dasharray": RING,
-      // The sweep itself is CSS; only its start and length are set, once for each window.
-      style: { "--from": String(RING * (1 - share)), "--full": String(RING), "animation-duration": `${Math.max(0.01, left / 1000)}s` },
-      key: `ring${clock.until}`,
+      class: "ring-left", cx: 26, cy: 26, r: 22, "stroke-dasharray": RING, key: `ring${clock.until}`,
+      style: { "--from": String(RING * from), "--full": String(RING), "animation-duration": `${seconds}s` },
     }));
 }
 
@@ -73,7 +71,7 @@ function windowBar(S, act) {
         button("call-back", t("call.back"), { lit: true, run: act.clear }),
       ]
       : [
-        h("p", { key: "how", class: "window-words" }, state || t("call.open", { time: clock.until ? "" : "" }), " ",
+        h("p", { key: "how", class: "window-words" }, state || t("call.open"), " ",
           clock.left_ms > 0 ? h("span", { class: "clock", "data-clock": clock.until }, clockText(clock)) : null),
         button("pass", t("action.pass"), { lit: act.may("pass") && !S.passed, primary: false, run: act.pass, shortcut: "p" }),
         ...hints.slice(0, 6).map((move) => button(`hint ${move.text}`, t("call.hint", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : "") }), { lit: true, run: () => act.send(move.text) })),
