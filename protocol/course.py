@@ -34,7 +34,7 @@ first owes a RECORD of the certificates.  What the absence means depends on the 
 ====================================  ================================================================
 absent from                           means
 ====================================  ================================================================
-SEALED, ANSWER                        a pass
+SEALED, ANSWER                        a pass; in a window that is not sealed as from MOVE
 RULING, RECORD                        the next arbiter in rotation is asked
 COMMIT, REVEAL, first SHUFFLE         out of the hand; the keys are made again without the seat
 SHARES, MOVE, SHOW, later SHUFFLE     out of the hand: RESTORE, or a void hand without backups
@@ -332,8 +332,10 @@ class Course:
         self.head = closed.head
         self.step += 1
         self.epoch += 1 if closed.absent else 0
+        openly = due.stage is Stage.ANSWER and self.window is not None and not self.window.sealed
         for seat in closed.absent:
-            self._tell(events.SeatAbsent(seat=seat, step=due.step, dropped=due.stage not in _LENIENT))
+            dropped = openly or due.stage not in _LENIENT
+            self._tell(events.SeatAbsent(seat=seat, step=due.step, dropped=dropped))
         _CLOSE[due.stage](self, given, closed.absent)
         if self.unproved and self.stage is not Stage.RECORD:
             self._after_record, self.stage = self.stage, Stage.RECORD
@@ -424,6 +426,12 @@ class Course:
             self._take_answers({})
 
     def _close_answer(self, given: Mapping[int, Entry], absent: Sequence[int]) -> None:
+        assert self.window is not None
+        if absent and not self.window.sealed:
+            # A pass in the open is a statement ("I do not hold it"); nobody is held to one that it did not sign.
+            self.window = None
+            self._interrupt(Stage.ANSWER, absent)
+            return
         self._take_answers(given)
 
     def _close_ruling(self, given: Mapping[int, Entry], absent: Sequence[int]) -> None:

@@ -88,6 +88,8 @@ class Window:
     ``seats`` in clockwise order from the seat after ``after``.  ``after`` is the seat whose turn ended; it never answers nor
     rules.  ``sealed``: the answers are committed first and opened together after the countdown (a call window);
     otherwise they are simply signed (forced plays, where seeing another's answer gains nothing).
+    Who is absent from a sealed window passes; who is absent from an open one has left the hand (``Dropped``), and
+    the others answer again.
     """
 
     after: Seat
