@@ -3,8 +3,8 @@
     lobby   Hosting or Joining  --Started-->  seat   Mesh, Gallery and Driver
                                               watch  Watching and Driver
 
-Everything runs in one nursery that belongs to :meth:`Life.running`; leaving it says goodbye on every link, then
-cancels what is left.  Whatever ends a table against the player's will is told as a Halted event.
+Everything runs in one nursery that belongs to :meth:`Life.running`; leaving it, or being cancelled, says goodbye on
+every link and then cancels what is left.  Whatever ends a table against the player's will is told as a Halted event.
 """
 
 from __future__ import annotations
@@ -108,22 +108,30 @@ class Life:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         try:
-            async with trio.open_nursery() as nursery:
-                self._nursery = nursery
-                # The first deal finds the points of two packs derived, so it does not hold up the loop.
-                nursery.start_soon(trio.to_thread.run_sync, prepare, TWO_PACKS)
+            async with trio.open_nursery() as outer:
+                await outer.start(self._serve)
                 try:
                     yield
                 finally:
                     with trio.CancelScope(shield=True):
                         await self.close()
-                    nursery.cancel_scope.cancel()
+                    self._nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
             # To the caller this is one context, not a nursery: one error comes out as itself.
             error: BaseException = group
             while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
                 error = error.exceptions[0]
             raise error from None
+
+    async def _serve(self, *, task_status: trio.TaskStatus[None]) -> None:
+        """Where all tasks live.  A cancellation from outside (Ctrl-C) reaches them when goodbye has been said."""
+        async with trio.open_nursery() as nursery:
+            nursery.cancel_scope.shield = True
+            self._nursery = nursery
+            # The first deal finds the points of two packs derived, so it does not hold up the loop.
+            nursery.start_soon(trio.to_thread.run_sync, prepare, TWO_PACKS)
+            task_status.started()
+            await trio.sleep_forever()
 
     async def listen(
         self, bind: str | None, port: int, advertise: Sequence[str] = (), *, or_any_port: bool = False
