@@ -62,6 +62,8 @@ class JsonFace:
         self._emit = emit
         self._now = now
         self._positions: dict[int, tuple[int, int]] = {}
+        self._told_slots: set[int] = set()
+        self._shuffled: set[int] = set()
         self._dealt = False
 
     def due(self) -> float | None:
@@ -80,14 +82,14 @@ class JsonFace:
                 self._dealt = False
                 self._out("hand", hand=hand, seats=list(seats))
             case events.ShuffleMade(seat=seat, position=position, of=of):
-                self._positions[seat] = (position, of)
-            case events.ShuffleVerified(seat=seat, cards=cards, milliseconds=milliseconds):
-                position, of = self._positions.get(seat, (0, 0))
-                self._out("shuffled", seat=seat, position=position, of=of, cards=cards,
-                          milliseconds=round(milliseconds, 1))  # fmt: skip
-            case events.CardsSeen(faces=faces) if self._dealt:
-                self._out("seen", cards=_cards(faces))
-            case events.CardsDealt() if not self._dealt:
+                if position == 0:
+                    self._shuffled.clear()
+                self._positions[seat] = (position + 1, of)
+            case events.ShuffleVerified(seat=seat) if seat not in self._shuffled:
+                self._shuffle_verified(event)
+            case events.CardsSeen(faces=faces):
+                self._seen(faces)
+            case events.CardsDealt():
                 self._deal()
             case events.TurnBegan(seat=seat, deadline=deadline) if seat == self.table.me:
                 self._out("your_turn", phase=self._public()["phase"], legal=self.table.legal_moves(),
@@ -152,11 +154,38 @@ class JsonFace:
             case events.Reacted(seat=seat, reaction=reaction):
                 self._out("reaction", seat=seat, reaction=reaction)
 
+    def _shuffle_verified(self, event: events.ShuffleVerified) -> None:
+        self._shuffled.add(event.seat)
+        position, of = self._positions.get(event.seat, (0, 0))
+        milliseconds = round(event.milliseconds, 1)
+        self._out(
+            "shuffled",
+            seat=event.seat,
+            position=position,
+            of=of,
+            cards=event.cards,
+            milliseconds=milliseconds,
+        )
+
+    def _seen(self, faces: events.Faces) -> None:
+        new = tuple((slot, card) for slot, card in faces if slot not in self._told_slots)
+        if not self._dealt:
+            self._deal()
+        elif new:
+            self._out("seen", cards=_cards(new))
+
     def _deal(self) -> None:
+        """Told once a hand, when all of it can be read."""
+        hand = self._hand()
+        if self._dealt or not all(hand) or (not hand and self.table.me is not None):
+            return
         self._dealt = True
         public = self._public()
-        self._out("dealt", hand=public["hand"], dealer=public["dealer"], cards=self._hand(),
-                  discard=public["discard"])  # fmt: skip
+        if self.table.me is not None:
+            self._told_slots = {held["slot"] for held in public["hands"][self.table.me]}
+        self._out(
+            "dealt", hand=public["hand"], dealer=public["dealer"], cards=hand, discard=public["discard"]
+        )
 
     # --- what is written -------------------------------------------------------------------------------
 

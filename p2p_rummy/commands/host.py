@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--window", metavar="SECONDS", type=seconds, default=5.0, help=_("the countdown of a call window")
     )
     parser.add_argument(
-        "--turn", metavar="SECONDS", type=seconds, default=90.0, help=_("what a player has for a turn")
+        "--turn", metavar="SECONDS", type=seconds, default=120.0, help=_("what a player has for a turn")
     )
     parser.add_argument(
         "--step",

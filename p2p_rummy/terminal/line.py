@@ -33,6 +33,7 @@ from protocol.game import Refused, Turn, Window
 
 LAST_CALL_SECONDS = 3
 """So long before a window closes it is said once more, if the window is long enough for that to help."""
+LAST_TURN_SECONDS = 20
 PATIENCE_SECONDS = 1.5
 """A player who moves sooner than this need not be announced."""
 
@@ -57,11 +58,26 @@ class LineMode:
         self._before: dict[str, Any] = table.game.snapshot()
         self._new: list[str] = []
         self._dealt = False
-        self._shown_turn: tuple[int, int] | None = None
+        self._told_slots: set[int] = set()
+        self._shuffled: set[int] = set()
+        self._turn_shown = False
         self._closes_at: float | None = None
         self._last_call: float | None = None
+        self._turn_ends: float | None = None
         self._awaited: tuple[float, int] | None = None
         self._answer = ""
+        self._come_back()
+
+    def _come_back(self) -> None:
+        """A table that is resumed in mid-hand is shown as it stands."""
+        view = self._view()
+        if not view["hand"] or not all(held["card"] for held in view["hand"]):
+            return
+        self._dealt = True
+        self._told_slots = {held["slot"] for held in view["hand"]}
+        self._say(_("Back at the table."), *self._table_lines())
+        if view["need"]["kind"] == "turn" and self.table.me in view["need"]["seats"]:
+            self._turn_shown = True
 
     # --- names -----------------------------------------------------------------------------------------
 
@@ -87,8 +103,10 @@ class LineMode:
 
     def due(self) -> float | None:
         """When :meth:`clock` has something to say next."""
-        times = [time for time in (self._last_call, self._awaited and self._awaited[0]) if time is not None]
-        return min(times, default=None)
+        awaited = self._awaited[0] if self._awaited else None
+        return min(
+            (time for time in (self._last_call, self._turn_ends, awaited) if time is not None), default=None
+        )
 
     def clock(self) -> None:
         now = self._now()
@@ -100,6 +118,9 @@ class LineMode:
             if not self._answer:
                 left = max(1, round((self._closes_at or 0) - now))
                 self._say(ngettext("{count} second left to call.", "{count} seconds left to call.", left))
+        if self._turn_ends is not None and now >= self._turn_ends:
+            self._turn_ends = None
+            self._say(_("{count} seconds left for your turn.", count=LAST_TURN_SECONDS))
 
     # --- what happens ----------------------------------------------------------------------------------
 
@@ -118,16 +139,16 @@ class LineMode:
                     "",
                     _("Hand {hand}: {names} make fresh keys and shuffle.", hand=hand, names=self._row(seats)),
                 )
-            case events.ShuffleMade(seat=seat) if seat == self.table.me:
-                self._say(_("  You shuffle ({position} of {of}) ...", position=event.position, of=event.of))
+            case events.ShuffleMade():
+                self._shuffle_begun(event)
             case events.ShuffleVerified(seat=seat, milliseconds=milliseconds):
                 self._shuffle_verified(seat, milliseconds)
             case events.CardsSeen(faces=faces):
                 self._seen(faces)
             case events.CardsDealt():
                 self._cards_dealt()
-            case events.TurnBegan(seat=seat):
-                self._turn(seat)
+            case events.TurnBegan(seat=seat, deadline=deadline):
+                self._turn(seat, deadline)
             case events.MoveMade(seat=seat, text=text):
                 self._moved(seat, text)
             case events.MoveRefused():
@@ -167,7 +188,16 @@ class LineMode:
             f"  {event.words}",
         )
 
+    def _shuffle_begun(self, event: events.ShuffleMade) -> None:
+        if event.position == 0:
+            self._shuffled.clear()
+        if event.seat == self.table.me:
+            self._say(_("  You shuffle ({position} of {of}) ...", position=event.position + 1, of=event.of))
+
     def _shuffle_verified(self, seat: int, milliseconds: float) -> None:
+        if seat in self._shuffled:
+            return  # our own shuffle is checked like the others', after it was made
+        self._shuffled.add(seat)
         took = max(1, round(milliseconds))
         if seat == self.table.me:
             self._say(_("  Your shuffle is made and proved ({count} ms).", count=took))
@@ -177,16 +207,27 @@ class LineMode:
             )
 
     def _seen(self, faces: events.Faces) -> None:
-        if self._dealt:
-            cards = [card_name(card) for _slot, card in faces]
-            self._new = cards
-            self._say(_("You draw {cards}.", cards=" ".join(cards)))
+        """New faces of our own: the deal, a drawn card, or a hand that was swapped."""
+        if not self._dealt:
+            self._cards_dealt()
+            return
+        new = [card_name(card) for slot, card in faces if slot not in self._told_slots]
+        if not new:
+            return  # the deal was told when it could be read, before this event
+        self._new = new
+        public = self._public()
+        if public["phase"] == "play" and public["turn"] == self.table.me:
+            self._say(_("You draw {cards}.", cards=" ".join(new)))
+        else:
+            self._say(*self._hand_lines())
 
     def _cards_dealt(self) -> None:
+        """Told once a hand, when all of it can be read."""
         view = self._view()
-        if self._dealt or not view["hand"]:
+        if self._dealt or not view["hand"] or not all(held["card"] for held in view["hand"]):
             return
         self._dealt = True
+        self._told_slots = {held["slot"] for held in view["hand"]}
         drawn = view["public"]["extra"].get("dealer_draws")
         if drawn and view["public"]["hand"] == 1:
             cards = ", ".join(f"{self.names[row['seat']]} {row['card']}" for row in drawn)
@@ -194,17 +235,18 @@ class LineMode:
             self._say(_("Drawn for the deal: {cards}. {dealer} dealt.", cards=cards, dealer=dealer))
         self._say(_("The cards are dealt."), *draw.hand_lines(view, self._style))
 
-    def _turn(self, seat: int) -> None:
-        self._closes_at = self._last_call = None
+    def _turn(self, seat: int, deadline: float) -> None:
+        self._closes_at = self._last_call = self._turn_ends = None
         self._awaited = (self._now() + PATIENCE_SECONDS, seat) if seat != self.table.me else None
         if seat != self.table.me:
-            self._shown_turn = None
+            self._turn_shown = False
             return
         if self._sending:
             self._send_next()
             return
-        first = self._shown_turn != (self.table.game.hand, seat)
-        self._shown_turn = (self.table.game.hand, seat)
+        if deadline - self._now() > 2 * LAST_TURN_SECONDS and not self.table.agreement.patient:
+            self._turn_ends = deadline - LAST_TURN_SECONDS
+        first, self._turn_shown = not self._turn_shown, True
         if first:
             self._say("", _("YOUR TURN"), *self._table_lines())
         else:
@@ -229,12 +271,21 @@ class LineMode:
         self._say(*wrapped(narrator.told(self._who(seat), printable(text), self._before), self._style.size))
 
     def _window(self, event: events.WindowOpened) -> None:
-        self._shown_turn = None
+        self._turn_shown = False
+        self._turn_ends = None
         self._draft = None
         self._answer = ""
-        if self.table.me not in event.seats:
-            return
         seconds = max(0, round(event.closes_at - self._now()))
+        if self.table.me not in event.seats:
+            if event.sealed and seconds:
+                self._say(
+                    ngettext(
+                        "The others may call, {count} second.",
+                        "The others may call, {count} seconds.",
+                        seconds,
+                    )
+                )
+            return
         self._closes_at = event.closes_at
         if seconds > 2 * LAST_CALL_SECONDS:
             self._last_call = event.closes_at - LAST_CALL_SECONDS
@@ -352,7 +403,7 @@ class LineMode:
 
     def _forget_turn(self) -> None:
         self._drop_draft()
-        self._shown_turn = None
+        self._turn_shown = False
         self._new = []
 
     def _asked(self, word: str, rest: str) -> None:

@@ -22,6 +22,7 @@ class LineLobby:
         self._table = table
         self._write = write
         self._key = table.home.identity.public_key
+        self._known: tuple[SeatClaim, ...] = ()
 
     def opened(self) -> None:
         self._write(
@@ -37,8 +38,9 @@ class LineLobby:
     def event(self, event: RosterChanged | Proposed | Started) -> None:
         match event:
             case RosterChanged(roster=roster):
-                self._write(roster_lines(roster, self._key))
-                self._warn(roster.claims)
+                self._write(change_lines(self._known, roster, self._key))
+                self._warn([seat for seat in roster.claims if seat not in self._known])
+                self._known = roster.claims
             case Proposed(agreement=agreement):
                 self._write(agreement_lines(agreement, self._key))
                 self._write(coalition_lines(len(agreement.seats), strict=agreement.strict))
@@ -87,6 +89,22 @@ class LineLobby:
                     fingerprint=fingerprint(seat.key),
                 )
                 self._write(wrapped(warning, columns()))
+
+
+def change_lines(known: Sequence[SeatClaim], roster: Roster, own_key: bytes) -> list[str]:
+    """Who has come and gone since ``known``: everybody at first, then only what is new."""
+    if not known:
+        return roster_lines(roster, own_key)
+    gone = [
+        _("{name} has left again.", name=printable(seat.name)) for seat in known if seat not in roster.claims
+    ]
+    come = [
+        line.replace("  ", "", 1)
+        for seat, line in zip(roster.claims, seat_lines(roster.claims, own_key), strict=True)
+        if seat not in known
+    ]
+    free = ngettext("{count} seat is free.", "{count} seats are free.", roster.free) if roster.free else ""
+    return [*gone, *(_("Sits down: {seat}", seat=line) for line in come), *([free] if free else [])]
 
 
 def roster_lines(roster: Roster, own_key: bytes) -> list[str]:

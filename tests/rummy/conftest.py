@@ -140,18 +140,17 @@ class PracticeTable:
                     self._tell(events.HandBegan(hand=self.game.hand, seats=tuple(range(self.game.seats))))
                 for seat in range(self.game.seats):
                     cards = len(need.cards)
-                    self._tell(
-                        events.ShuffleMade(seat=seat, cards=cards, position=seat + 1, of=self.game.seats)
-                    )
+                    self._tell(events.ShuffleMade(seat=seat, cards=cards, position=seat, of=self.game.seats))
                     self._tell(events.ShuffleVerified(seat=seat, cards=cards, milliseconds=21.6))
                 self.local.shuffle(need)
             elif isinstance(need, Deal):
                 before = dict(self.faces)
                 self.local.deal(need)
                 seen = tuple((slot, card) for slot, card in self.faces.items() if slot not in before)
+                # As in a session: the deal is told when it is complete, own faces when they can be read.
+                self._tell(events.CardsDealt(faces=()))
                 if seen:
                     self._tell(events.CardsSeen(faces=seen))
-                self._tell(events.CardsDealt(faces=()))
             else:
                 self.local.show(need)
                 shown = tuple((slot, self.local.secret[slot]) for slot, _ in need.owners)

@@ -269,3 +269,23 @@ def test_a_finished_hand_shows_how_it_was_scored(practice: Callable[..., Any]) -
 def test_leaving_says_how_to_come_back(player: Player) -> None:
     assert "p2p-rummy resume" in player.type("leave")[0]
     assert player.face.leaving
+
+
+def test_a_long_turn_is_warned_before_it_counts_as_missing(player: Player) -> None:
+    me = player.table.me
+    player.face.event(events.TurnBegan(seat=me, deadline=120.0))
+    assert player.face.due() == 100.0
+    player.now = 100.0
+    player.face.clock()
+    assert player.lines[-1] == "20 seconds left for your turn."
+
+
+def test_a_resumed_table_is_shown_as_it_stands(player: Player) -> None:
+    player.type("draw")
+    lines: list[str] = []
+    face = LineMode(player.table, lines.extend, lambda: 0.0)
+    assert lines[0] == "Back at the table."
+    assert "Your hand (8): 9S  6H 7H 8H  9D  2C 9C KC" in lines
+    lines.clear()
+    face.event(events.TurnBegan(seat=player.table.me, deadline=30.0))
+    assert lines == ["Your hand (8): 9S  6H 7H 8H  9D  2C 9C KC", "Meld, lay off, or discard."]
