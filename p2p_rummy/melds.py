@@ -80,6 +80,20 @@ class Meld:
         self.sealed = False
         """R179: nothing can be laid on it."""
 
+    def copy(self) -> Meld:
+        other = object.__new__(Meld)
+        other.id, other.kind, other.suit, other.low, other.rank = (
+            self.id,
+            self.kind,
+            self.suit,
+            self.low,
+            self.rank,
+        )
+        other.owner, other.factor, other.sealed = self.owner, self.factor, self.sealed
+        other.cards, other.claims = self.cards.copy(), self.claims.copy()
+        other.seats, other.slots = self.seats.copy(), self.slots.copy()
+        return other
+
     def add(self, card: int, claim: int, seat: int, slot: int, *, below: bool) -> None:
         """Lay a card at its place; ``below``: under the lowest card of a run."""
         if below:

@@ -196,6 +196,13 @@ class RumGame:
     def snapshot(self) -> dict[str, Any]:
         return self.table.snapshot()
 
+    def copy(self) -> RumGame:
+        """An independent game in the same state, for search."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.table = self.table.copy()
+        return other
+
     # --- needs ------------------------------------------------------------------------------------------
 
     def _next_need(self) -> Need:

@@ -153,6 +153,19 @@ class Table:
         """The slot that begins the pile, while the deal is under way (R13)."""
         self.begin_turn(NOBODY)
 
+    def copy(self) -> Table:
+        """An independent table in the same state, for search; the rules are shared."""
+        other = object.__new__(Table)
+        fields = other.__dict__
+        for name, value in self.__dict__.items():
+            kind = type(value)
+            fields[name] = kind(value) if kind is list or kind is dict or kind is set else value
+        other.hands = [list(hand) for hand in self.hands]
+        other.known = [dict(cards) for cards in self.known]
+        other.melds = {number: meld.copy() for number, meld in self.melds.items()}
+        other.fits = {kind: list(ids) for kind, ids in self.fits.items()}
+        return other
+
     def begin_turn(self, seat: Seat) -> None:
         self.turn = seat
         self.taken: list[Slot] = []
