@@ -85,8 +85,8 @@ class PageFace:
         self._fresh: list[Happening] = []
 
     def event(self, event: Event) -> None:
+        told = None if self.facts.repeats(event) else happening(event)
         self.facts.take(event, self._now())
-        told = happening(event)
         if told is not None:
             self._fresh.append(told)
         self._desk.changed()

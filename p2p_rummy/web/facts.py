@@ -27,6 +27,9 @@ from protocol.identity import fingerprint
 
 Happening = dict[str, Any]
 
+NEVER_SECONDS = 24 * 3600
+"""No clock is shown for a wait that may last longer."""
+
 SHOWN: tuple[type[Any], ...] = (
     ev.Connected,
     ev.Disconnected,
@@ -143,6 +146,12 @@ class Facts:
             if made["seat"] == event.seat and not made["verified"]:
                 made.update(verified=True, ms=round(event.milliseconds))
 
+    def repeats(self, event: ev.Event) -> bool:
+        """Whether this only says again what is known: one's own shuffle is made, then checked like any other."""
+        return isinstance(event, ev.ShuffleVerified) and any(
+            made["seat"] == event.seat and made["verified"] for made in self._shuffles
+        )
+
     def unreachable(self, seat: int, reason: str) -> None:
         """This seat cannot be dialled from here; others may still relay it."""
         if self._problem is None:
@@ -234,5 +243,5 @@ class Facts:
 
 
 def left(deadline: float, now: float) -> int:
-    """Milliseconds until ``deadline``; 0 for one that is past, that never comes or that is not set."""
-    return min(round((deadline - now) * 1000), 10**9) if deadline > now and deadline != float("inf") else 0
+    """Milliseconds until ``deadline``; 0 for one that is past, not set, or so far that it means never."""
+    return round((deadline - now) * 1000) if 0 < deadline - now < NEVER_SECONDS else 0

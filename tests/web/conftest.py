@@ -6,8 +6,8 @@ import importlib.util
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +15,10 @@ from typing import Any
 
 import pytest
 import trio
+
+from p2p_rummy.web.house import PeerHouse
+from p2p_rummy.web.serving import serve_page
+from protocol.peer import Home
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -63,65 +67,103 @@ def browser() -> Iterator[Any]:
 
 @dataclass
 class Stage:
-    """A running table: where its page is, and a way to do something on its own thread."""
+    """A running table: where its page is, and ways to do something on its own thread."""
 
     address: str
     table: Any
     call: Callable[..., Any]
+    run: Callable[..., Any]
 
 
 @contextmanager
-def staged(module: ModuleType, table: Any, seat: int | None = 0) -> Iterator[Stage]:
-    """Run this rehearsal on a thread with its page served, until the block ends."""
-    ready = threading.Event()
+def on_a_thread(serve: Callable[[Callable[[str, Any], None]], Awaitable[None]]) -> Iterator[Stage]:
+    """Run ``serve(ready)`` with trio on a thread until the block ends; ``ready(address, table)`` says that it is up."""
+    up = threading.Event()
     box: dict[str, Any] = {}
 
-    async def serve() -> None:
-        place = table.spectator() if seat is None else table.places[seat]
-        async with module.served(place) as (address, _desk, face), trio.open_nursery() as nursery:
-            table.faces.append(face)
-            box.update(address=address, token=trio.lowlevel.current_trio_token(), scope=nursery.cancel_scope)
-            ready.set()
-            nursery.start_soon(table.run)
-            await trio.sleep_forever()
+    async def main() -> None:
+        with trio.CancelScope() as scope:
+            box.update(token=trio.lowlevel.current_trio_token(), scope=scope)
+
+            def ready(address: str, table: Any) -> None:
+                box.update(address=address, table=table)
+                up.set()
+
+            await serve(ready)
 
     def run() -> None:
         try:
-            trio.run(serve)
+            trio.run(main)
         except BaseException as error:
             box["error"] = error
-            ready.set()
             raise
+        finally:
+            up.set()
 
-    thread = threading.Thread(target=run, name="rehearsal", daemon=True)
+    thread = threading.Thread(target=run, name="table", daemon=True)
     thread.start()
-    assert ready.wait(10)
+    assert up.wait(10)
     if "error" in box:
         raise box["error"]
 
     def call(function: Callable[..., Any], *args: Any) -> Any:
         return trio.from_thread.run_sync(function, *args, trio_token=box["token"])
 
-    yield Stage(address=box["address"], table=table, call=call)
-    call(box["scope"].cancel)
-    thread.join(10)
-    assert not thread.is_alive()
+    def run_async(function: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+        return trio.from_thread.run(function, *args, trio_token=box["token"])
+
+    try:
+        yield Stage(address=box["address"], table=box["table"], call=call, run=run_async)
+    finally:
+        if thread.is_alive():
+            call(box["scope"].cancel)
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def staged(module: ModuleType, table: Any, seat: int | None = 0) -> AbstractContextManager[Stage]:
+    """This rehearsal with the page of ``seat``."""
+
+    async def serve(ready: Callable[[str, Any], None]) -> None:
+        place = table.spectator() if seat is None else table.places[seat]
+        async with module.served(place) as (address, _desk, face), trio.open_nursery() as nursery:
+            table.faces.append(face)
+            nursery.start_soon(table.run)
+            ready(address, table)
+            await trio.sleep_forever()
+
+    return on_a_thread(serve)
+
+
+def housed(path: Path, **arguments: Any) -> AbstractContextManager[Stage]:
+    """A real peer with its start page, listening on loopback only."""
+
+    async def serve(ready: Callable[[str, Any], None]) -> None:
+        with Home(path) as home:
+            house = PeerHouse(home, bind="127.0.0.1", lan=False, **arguments)
+            async with house.run(), serve_page(house.desk, house.log) as served:
+                ready(served.address, house)
+                await trio.sleep_forever()
+
+    return on_a_thread(serve)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
+    """``house("Mika", window_seconds=0)`` starts a peer of this name with its page."""
+    with ExitStack() as stack:
+        yield lambda name, **arguments: stack.enter_context(housed(tmp_path / name, name=name, **arguments))
 
 
 @pytest.fixture
 def stage(rehearsal: ModuleType) -> Iterator[Callable[..., Stage]]:
     """``stage(seats=2, ...)`` opens a rehearsal and serves seat 0's page (``seat=None``: a spectator's)."""
-    open_stages = []
+    with ExitStack() as stack:
 
-    def begin(*, seat: int | None = 0, **arguments: Any) -> Stage:
-        manager = staged(rehearsal, rehearsal.Rehearsal(**arguments), seat)
-        opened = manager.__enter__()
-        open_stages.append(manager)
-        return opened
+        def begin(*, seat: int | None = 0, **arguments: Any) -> Stage:
+            return stack.enter_context(staged(rehearsal, rehearsal.Rehearsal(**arguments), seat))
 
-    yield begin
-    for manager in open_stages:
-        manager.__exit__(None, None, None)
+        yield begin
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ function backs(view, seat) {
 }
 
 function onTurn(view, seat) {
-  return (view.need.kind === "turn" || view.need.kind === "showdown") && view.need.seats.includes(seat);
+  return view.need.kind === "turn" && view.need.seats.includes(seat);
 }
 
 function seatPanel(S, act, seat) {

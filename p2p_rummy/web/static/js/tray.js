@@ -46,7 +46,7 @@ function plainLabel(move) {
 
 function ring(clock) {
   // The sweep itself is CSS. Its start and length were fixed when the view came, so that drawing again disturbs nothing.
-  const { from, seconds } = clock.sweep || { from: 1, seconds: 0.01 };
+  const { from, seconds } = clock.sweep || { from: 0, seconds: 1e6 };
   return h("svg", { class: "ring", viewBox: "0 0 52 52", "aria-hidden": "true" },
     h("circle", { class: "ring-back", cx: 26, cy: 26, r: 22 }),
     h("circle", {
