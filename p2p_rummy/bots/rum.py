@@ -26,6 +26,10 @@ from protocol.game import Card, Faces, Game, Seat
 
 UNKNOWN_CARD = 3.0
 """Points by which a card from the stock makes a hand better on average."""
+THREAT = 0.5
+"""How much of what the pile melds by itself counts against leaving it there."""
+MOST_TAKES = 2
+"""Takes from the pile, since a card was laid, that led to nothing."""
 WORTH_A_CALL = 1.0
 
 
@@ -35,6 +39,9 @@ class RumBot:
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
         self._planner: Planner | None = None
+        self._since = (0, 0)
+        """The hand, and how often this seat had laid in it, when it began to count its takes."""
+        self._takes = 0
 
     def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
         assert isinstance(game, RumGame)
@@ -78,7 +85,25 @@ class RumBot:
 
         take, worth = self._best(takes, gain)
         stay = outlook.worth(_kept(outlook, hand, ())) + (UNKNOWN_CARD if other == "draw" else 0)
-        return take.text if worth > stay else other
+        if outlook.rules.take_depth != "top":
+            # What lies there and melds by itself is the next seat's if it is left.
+            left = pile[: pile.index(take.card)]
+            stay -= THREAT * (outlook.plan(pile).worth - outlook.plan(left).worth)
+        if worth <= stay:
+            return other
+        taken = pile[pile.index(take.card) :]
+        fruitless = len(outlook.plan([*hand, *taken]).rest) >= len(hand) + len(taken)
+        return other if fruitless and other == "draw" and self._goes_in_circles(outlook) else take.text
+
+    def _goes_in_circles(self, outlook: Outlook) -> bool:
+        """Whether it keeps taking cards that it cannot lay: players like it would pass the same cards on for ever."""
+        table = outlook.table
+        since = (table.hand, table.lays[outlook.seat])
+        if since != self._since:
+            self._since = since
+            self._takes = 0
+        self._takes += 1
+        return self._takes > MOST_TAKES
 
     # --- the play ---------------------------------------------------------------------------------------
 
@@ -178,7 +203,7 @@ def gift(outlook: Outlook, card: Card) -> float:
     kind = card % PACK
     if table.fit_mask >> kind & 1:
         return points + 2.0  # the next seat lays it off, or somebody calls it
-    if rules.calling == "full" and _pile_melds_with(table, card):
+    if rules.take_depth == "any" and _pile_melds_with(table, card):
         return points + 5.0
     known = 0
     for other in table.ring:
@@ -193,6 +218,6 @@ def gift(outlook: Outlook, card: Card) -> float:
 
 
 def _pile_melds_with(table: Table, card: Card) -> bool:
-    """Whether the pile alone, with this card on it, holds a new meld of it (R102)."""
+    """Whether the pile alone, with this card on it, holds a new meld of it: somebody calls it, or digs for it."""
     bits = table.pile_bits + BITS[card]
     return any(card in parse(text).cards for text in book("rummy", table.rules.melds).melds(bits))

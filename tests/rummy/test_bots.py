@@ -88,13 +88,13 @@ def test_steady_beats_random_in_nine_of_ten_games_to_500():
 @pytest.mark.parametrize("game", [name for name in RUM_GAMES if name not in ("partnership", "persian")])
 def test_steady_scores_more_than_random_in_every_game(game):
     own = others = 0
-    for seed in range(6):
+    for seed in range(10):
         table = LocalTable(make_game(game, {"target": 300}, 2), rng=random.Random(seed))
         me = seed % 2
         scores = play_out(table, [make_bot("steady" if seat == me else "random", seed) for seat in (0, 1)])
         own += scores[me]
         others += scores[1 - me]
-    assert own > 1.2 * others
+    assert own > 1.1 * others
 
 
 @pytest.mark.parametrize("game", ["partnership", "persian"])
@@ -132,3 +132,9 @@ def test_a_bot_that_owes_no_move_says_so():
     for level in LEVELS:
         with pytest.raises(ValueError, match="owes no move"):
             make_bot(level, 1).choose(table.game, idle, table.faces[idle])
+
+
+def test_steady_players_do_not_pass_the_same_cards_on_for_ever():
+    """Three of them at `rummy` once took each other's discards without end, each taking what the one before threw."""
+    table = LocalTable(make_game("rummy", {"target": 100, "max_hands": 3}, 3), rng=random.Random("rummy"))
+    play_out(table, [make_bot("steady", seat) for seat in range(3)], most_moves=2000)
