@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "options": mark("list the options of a game and what each one allows"),
     "presets": mark("keep house rules under a name, and share them as text"),
     "scenario": mark("run scenario files against the rules"),
+    "doctor": mark("find out why friends cannot reach you"),
     "proxy": mark("put bad weather between two peers, on real sockets"),
 }
 

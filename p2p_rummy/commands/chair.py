@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from p2p_rummy.jsonface import JsonFace, JsonLobby, Record, json_line
 from p2p_rummy.lines import lines_of
 from p2p_rummy.seat import Face
 from p2p_rummy.terminal.draw import Style
+from p2p_rummy.terminal.full import FullScreen, Stage
 from p2p_rummy.terminal.line import LineMode
 from p2p_rummy.terminal.lobby import LineLobby
 from p2p_rummy.terminal.text import columns, wants_colour
@@ -42,6 +43,7 @@ def add_chair(parser: argparse.ArgumentParser) -> None:
         "--pause", metavar="SECONDS", type=seconds, default=0.0, help=_("how long a bot holds its moves back")
     )
     parser.add_argument("--json", action="store_true", help=_("one JSON object a line, for programs"))
+    parser.add_argument("--tui", action="store_true", help=_("the table on the whole screen, by keyboard"))
     parser.add_argument("--bind", metavar="ADDRESS", help=_("listen at this address only"))
     parser.add_argument(
         "--port", metavar="PORT", type=port, help=_("listen on this port; 0 for any free one")
@@ -96,10 +98,16 @@ async def _sit(
             async with companions(bots(table)) as company, trio.open_nursery() as nursery:
                 nursery.start_soon(_tell_troubles, company.troubles, args.json)
                 level = args.bot or _level_before(table)
-                face = Visit(table, lobby, lambda seated: _face(args, seated, level, nursery))
+                stage = _stage(args)
+                face = Visit(table, lobby, lambda seated: _face(args, seated, level, nursery, stage))
                 # A bot listens to nobody, except to the end of its leash.
-                lines = lines_of(0) if not level or args.leash else None
+                lines: AsyncIterable[str] | None = lines_of(0) if not level or args.leash else None
+                if stage is not None:
+                    nursery.start_soon(stage.run)
+                    lines = stage.lines
                 status = await visit(table, face, lines)
+                if stage is not None:
+                    await stage.linger()
                 company.all_over = table.started and table.over
                 nursery.cancel_scope.cancel()
     return status
@@ -115,9 +123,23 @@ def _level_before(table: Table) -> str:
     return "" if seat is None else agreement.seats[seat].bot
 
 
-def _face(args: argparse.Namespace, table: Table, level: str, nursery: trio.Nursery) -> Face:
-    face: Face
+def _stage(args: argparse.Namespace) -> Stage | None:
+    if not args.tui:
+        return None
     if args.json:
+        raise Complaint(_("--tui is for people and --json for programs: choose one"), status=USAGE)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Complaint(_("--tui needs a terminal; without it the table is told line by line"), status=USAGE)
+    return Stage()
+
+
+def _face(
+    args: argparse.Namespace, table: Table, level: str, nursery: trio.Nursery, stage: Stage | None
+) -> Face:
+    face: Face
+    if stage is not None:
+        face = stage.rise(FullScreen(table, trio.current_time))
+    elif args.json:
         face = JsonFace(table, _emit, trio.current_time)
     else:
         style = Style(size=columns(), colour=wants_colour(1))

@@ -11,7 +11,7 @@ import contextlib
 import locale
 import os
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 import trio
@@ -20,6 +20,7 @@ import urwid
 from p2p_rummy import narrator
 from p2p_rummy.cards import card_name
 from p2p_rummy.catalogue import _, current_language, ngettext
+from p2p_rummy.lines import lines_of
 from p2p_rummy.seat import Table
 from p2p_rummy.terminal.choose import choices
 from p2p_rummy.terminal.painting import PALETTE, Look, Pointing, Row, hand_cards, paint
@@ -32,6 +33,8 @@ from protocol.errors import LocalProtocolError
 from protocol.game import Refused
 
 KEPT_LINES = 200
+SHOWN_CLOCK_SECONDS = 3600
+"""A longer time limit is none that a player has to watch (with two players there is none at all)."""
 _WIDE_LANGUAGES = ("ja", "ko", "zh")
 
 
@@ -101,6 +104,8 @@ class FullScreen:
         match event:
             case events.TableAgreed(words=words):
                 self._tell(_("Everybody has signed the agreement."), _("Words: {words}", words=words))
+            case events.ShuffleVerified(seat=seat) if seat == self.table.me:
+                self._tell(_("You have shuffled and proved it."))
             case events.ShuffleVerified(seat=seat, milliseconds=took):
                 self._tell(
                     _(
@@ -110,7 +115,8 @@ class FullScreen:
                     )
                 )
             case events.TurnBegan(seat=seat, deadline=deadline):
-                self._deadline = deadline if seat == self.table.me else None
+                mine = seat == self.table.me and deadline - self._now() < SHOWN_CLOCK_SECONDS
+                self._deadline = deadline if mine else None
             case events.WindowOpened(closes_at=closes_at, seats=seats):
                 self._deadline = closes_at if self.table.me in seats else None
             case events.CardsSeen(faces=faces):
@@ -174,6 +180,8 @@ class FullScreen:
 
     def typed(self, line: str) -> None:
         """A whole line, as in line mode (only moves mean something here)."""
+        if not line.strip():
+            return
         match understand(line):
             case Move(text=text):
                 self._send(text)
@@ -333,6 +341,55 @@ _VERBS = {"d": "draw", "p": "pass", "m": "meld", "l": "lay", "x": "discard", "c"
 # --- the terminal --------------------------------------------------------------------------------------
 
 
+class Stage:
+    """The terminal of one visit with ``--tui``: typed lines while the seats fill, then the whole screen.
+
+    :attr:`lines` is what :func:`p2p_rummy.seat.play` reads: lobby lines first, one empty line when the player leaves.
+    """
+
+    def __init__(self, descriptor: int = 0, *, screen: Any = None) -> None:
+        self._descriptor = descriptor
+        self._screen = screen
+        self._said, self.lines = trio.open_memory_channel[str](16)
+        self._lobby = trio.CancelScope()
+        self._face: FullScreen | None = None
+        self._left = trio.Event()
+
+    def rise(self, face: FullScreen) -> FullScreen:
+        """The table has begun: from now on the screen is this face's."""
+        self._face = face
+        self._lobby.cancel()
+        return face
+
+    async def run(self) -> None:
+        """Owns the terminal until cancelled, or until the terminal itself is gone."""
+        with self._lobby:
+            async for line in lines_of(self._descriptor):
+                await self._said.send(line)
+            await self._said.aclose()
+            return
+        face = self._face
+        if face is None:
+            return  # cancelled from outside before there was a table
+        async with full_screen(face, screen=self._screen):
+            repaint = face.changed
+
+            def changed() -> None:
+                repaint()
+                if face.leaving:
+                    self._left.set()
+
+            face.changed = changed
+            await self._left.wait()
+            await self._said.send("")
+            await trio.sleep_forever()
+
+    async def linger(self) -> None:
+        """After the game: the last screen stays until the player leaves it."""
+        if self._face is not None:
+            await self._left.wait()
+
+
 class _Canvas(urwid.Widget):  # type: ignore[misc]  # urwid is untyped here
     """One widget: rows from the face, keys to the face."""
 
@@ -382,19 +439,3 @@ async def full_screen(face: FullScreen, *, screen: Any = None) -> AsyncIterator[
                 nursery.cancel_scope.cancel()
     finally:
         face.changed = lambda: None
-
-
-async def leaving_keys(face: FullScreen) -> AsyncIterable[str]:
-    """The `lines` of :func:`p2p_rummy.seat.play` for a face without lines: an empty one when the player leaves."""
-    left = trio.Event()
-    before = face.changed
-
-    def look() -> None:
-        before()
-        if face.leaving:
-            left.set()
-
-    face.changed = look
-    await left.wait()
-    yield ""
-    await trio.sleep_forever()
