@@ -276,7 +276,8 @@ class Steps:
             raise result
         if job.entry is not None:
             self._judged(job.entry, result if isinstance(result, VerificationError) else None, now)
-            shuffler = job.entry.seat if job.entry.kind is Kind.SHUFFLE and result is None else None
+            theirs = job.entry.kind is Kind.SHUFFLE and job.entry.seat != self.me
+            shuffler = job.entry.seat if theirs and result is None else None
         else:
             made: tuple[Kind, Any] = result  # type: ignore[assignment]
             kind, body = made
