@@ -100,18 +100,17 @@ def how_to_return(table: Table) -> str:
 async def ended_by_signals(table: Table) -> AsyncIterator[None]:
     """Ctrl-C, a terminal that closes and a polite kill end the visit in order, with a line."""
 
-    async def watch() -> None:
+    async def watch(task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGHUP, signal.SIGTERM) as signals:
+            task_status.started()
             async for number in signals:
                 advice = how_to_return(table)
                 if number == signal.SIGINT:
                     raise Complaint(_("interrupted; {advice}", advice=advice), status=INTERRUPTED)
                 name = signal.Signals(number).name
-                raise Complaint(
-                    _("ended by {signal}; {advice}", signal=name, advice=advice), status=128 + number
-                )
+                raise Complaint(_("ended by {signal}; {advice}", signal=name, advice=advice), status=128 + number)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(watch)
+        await nursery.start(watch)
         yield
         nursery.cancel_scope.cancel()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from p2p_rummy import cli
 from p2p_rummy.games.base import make_game
 from p2p_rummy.local import LocalTable
 from protocol import events
@@ -186,3 +187,24 @@ class PracticeTable:
 @pytest.fixture
 def practice() -> type[PracticeTable]:
     return PracticeTable
+
+
+@pytest.fixture
+def main(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a command line in a home of its own: (status, stdout, stderr)."""
+    monkeypatch.setenv("P2P_RUMMY_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LANG", "C")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("P2P_RUMMY_DEBUG", raising=False)
+
+    def run(*words: str | Path) -> tuple[int, str, str]:
+        try:
+            status = cli.main([str(word) for word in words])
+        except SystemExit as exit_:
+            status = int(exit_.code or 0)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run

@@ -20,25 +20,6 @@ from protocol.errors import VerificationError
 Main = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def main(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Main:
-    """Run a command line in a home of its own: (status, stdout, stderr)."""
-    monkeypatch.setenv("P2P_RUMMY_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("LANG", "C")
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("P2P_RUMMY_DEBUG", raising=False)
-
-    def run(*words: str) -> tuple[int, str, str]:
-        try:
-            status = cli.main(words)
-        except SystemExit as exit_:
-            status = int(exit_.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
-
-
 # --- usage ----------------------------------------------------------------------------------------------
 
 
@@ -70,10 +51,11 @@ def test_a_command_line_that_cannot_be_read_gets_one_line_and_status_2(
     assert err.count("\n") == 1
 
 
-def test_no_command_at_all_says_what_to_do(main: Main) -> None:
-    status, _out, err = main()
-    assert status == 2
-    assert "p2p-rummy --help" in err
+def test_no_command_at_all_opens_the_page(main: Main, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("p2p_rummy.commands.web.run", lambda args: opened.append(args.command) or 0)
+    assert main() == (0, "", "")
+    assert opened == ["web"]
 
 
 def test_help_lists_every_command_with_a_summary(main: Main) -> None:
