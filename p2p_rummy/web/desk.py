@@ -28,7 +28,7 @@ from protocol.errors import ProtocolError
 from protocol.events import Event
 from protocol.game import Refused
 
-MAX_MOVE = 400
+MAX_MOVE = 1000
 MAX_LINE = 400
 PAST = 200
 """Happenings that a page is told when it opens."""

@@ -41,6 +41,7 @@ def test_a_whole_hand_with_the_mouse_alone(page: Any, stage: Stage) -> None:
             break
         if page.is_visible("[data-do=rummy]"):
             page.click("[data-do=pass]")
+            page.wait_for_selector(".window-bar", state="detached")
         elif page.locator("[data-do=draw].lit").count():
             page.click(".stock")
             page.wait_for_selector(".fresh")
@@ -59,6 +60,7 @@ def play_by_keyboard(page: Any) -> None:
             return
         if page.is_visible("[data-do=rummy]"):
             page.keyboard.press("p")
+            page.wait_for_selector(".window-bar", state="detached")
         elif page.locator("[data-do=draw].lit").count():
             page.keyboard.press("d")
             page.wait_for_selector(".fresh")

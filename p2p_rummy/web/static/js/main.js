@@ -25,6 +25,7 @@ const S = {
   live: null, // the newest view
   shown: null, // the view on the page (an older one during "again" and replay)
   legal: [], // its legal moves, read
+  game: { plain: false }, // plain: a game without stock, pile and melds (Rummoli)
   order: hand.present(),
   selected: new Set(), // cards of the own hand
   pick: null, // card of the pile, to take from
@@ -94,8 +95,11 @@ async function take({ view, happened, past }) {
 function show(view, before) {
   S.shown = view;
   S.legal = parseAll(view.legal);
+  S.game = { plain: view.public.game === "rummoli" };
   if (view.me !== null && !S.replay) S.order = hand.follow(view, view.me);
   const held = new Set(view.hand.map((item) => item.card));
+  const lent = view.public.extra?.dealers_joker;
+  if (lent && !lent.used && !lent.blocked) held.add(lent.card);
   for (const card of [...S.selected]) if (!held.has(card)) S.selected.delete(card);
   if (!view.public.discard.includes(S.pick)) S.pick = null;
   if (!view.public.discard.includes(S.hover)) S.hover = null;
@@ -249,7 +253,8 @@ async function doOneOf(moves, title) {
 const act = {
   may: (verb) => !S.again && !S.replay && S.legal.some((move) => move.verb === verb),
   meanings: () => meanings(S.legal, S.selected),
-  plain: () => plainMoves(S.legal, S.shown.hand.map((item) => item.card)),
+  plain: () => plainMoves(S.legal, S.shown.hand.map((item) => item.card), S.shown.public.discard, S.pick),
+  doPlain: (move) => (move.text === "pass" ? act.pass() : send(move.text).then((done) => { if (done) { clearSelection(); render(); } })),
   canMeld: () => act.meanings().meld.length > 0,
   send,
 

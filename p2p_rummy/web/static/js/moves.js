@@ -6,6 +6,7 @@ export function parse(text) {
   const move = { text, verb, cards: [], as: {}, on: "", groups: [[]] };
   for (let at = 0; at < words.length; at++) {
     if (words[at] === "on") { move.on = words[at + 1]; break; }
+    if (words[at] === "double") { move.double = true; continue; } // R179: the dealer's joker on this meld
     if (words[at] === "+") { move.groups.push([]); continue; }
     const [card, as] = words[at].split("=");
     move.cards.push(card);
@@ -47,10 +48,17 @@ export function meanings(legal, selected) {
   return found;
 }
 
-/** Moves that need no card of the hand: draw, pass, untake, bets and bids, whatever a game has. */
-export function plainMoves(legal, hand) {
+const ASKED_BY_CARDS = new Set(["draw", "take", "meld", "lay", "discard", "rummy"]);
+
+/** Moves with a button of their own: pass, untake, bets and bids, whatever a game has beside the five usual ones.
+    What names cards of the hand waits until they are selected, unless there is little to choose; what names a card of the
+    pile waits until that is picked. */
+export function plainMoves(legal, hand, pile, pick) {
   const own = new Set(hand);
-  return legal.filter((move) => !["draw", "take", "meld", "lay", "discard", "rummy"].includes(move.verb) && !move.cards.some((card) => own.has(card)));
+  const inPile = new Set(pile);
+  const rest = legal.filter((move) => !ASKED_BY_CARDS.has(move.verb));
+  const few = rest.length <= 6;
+  return rest.filter((move) => (few || !move.cards.some((card) => own.has(card))) && move.cards.every((card) => !inPile.has(card) || card === pick));
 }
 
 /** The move that takes from `card` up, if it is legal. */

@@ -1,7 +1,7 @@
 // The table: seats, melds before whoever scores them, stock, pile, own hand. Draws a view; decides nothing.
 
 import { h } from "./dom.js";
-import { t } from "./i18n.js";
+import { known, t } from "./i18n.js";
 import { cardSigns, cardWords, picture, placeWords } from "./cards.js";
 import { clockText } from "./words.js";
 import { reactionIcon } from "./icons.js";
@@ -88,10 +88,9 @@ function badges(S, seat) {
   const extra = open.extra || {};
   return [
     open.dealer === seat ? h("span", { class: "badge", title: t("seat.dealer") }, t("seat.dealer")) : null,
-    player.bot ? h("span", { class: "badge quiet" }, t("seat.bot", { level: player.bot })) : null,
+    player.bot ? h("span", { class: "badge quiet" }, t("seat.bot", { level: known(`level.${player.bot}`) ? t(`level.${player.bot}`) : player.bot })) : null,
     (open.floating || []).includes(seat) ? h("span", { class: "badge" }, t("seat.floating")) : null,
     (open.out || []).includes(seat) ? h("span", { class: "badge warn" }, t("seat.out")) : null,
-    Array.isArray(extra.chips) ? h("span", { class: "badge chips" }, t("seat.chips", { count: extra.chips[seat] })) : null,
   ];
 }
 
@@ -141,6 +140,8 @@ function seatPanel(S, act, seat) {
 }
 
 function score(view, seat) {
+  const chips = view.public.extra?.chips;
+  if (Array.isArray(chips)) return h("span", { class: "score" }, t("seat.chips", { count: chips[seat] }));
   const points = view.public.scores[seat] ?? 0;
   return h("span", { class: "score", title: t("seat.score") }, points < 0 ? `−${-points}` : points);
 }
@@ -202,11 +203,41 @@ function pileCaption(S, act, cards, edge) {
   return h("span", {}, t("pile.brings", { count: brought.length, cards: list }), note ? ` ${note}` : "");
 }
 
-function pots(S) {
-  const extra = S.shown.public.extra || {};
-  if (!extra.pots || typeof extra.pots !== "object" || Array.isArray(extra.pots)) return null;
-  return h("ul", { class: "pots", key: "pots", "aria-label": t("pots.label") },
-    ...Object.entries(extra.pots).map(([name, chips]) => h("li", { key: name }, h("span", { class: "pot-name" }, name), h("span", { class: "pot-chips" }, chips))));
+// Rummoli has a board in the middle: pots, what was shown and bid, and the cards in the order they were played.
+
+function board(S) {
+  const view = S.shown;
+  const extra = view.public.extra;
+  const said = [
+    ...(extra.betting && extra.betting.level ? [t("rummoli.bet", { level: extra.betting.level })] : []),
+    ...(extra.bids || []).map(([seat, amount]) => (amount ? t("rummoli.bid", { name: seatName(view, seat), count: amount }) : "")).filter(Boolean),
+    ...(extra.shown || []).map((item) => t("rummoli.shown", { name: seatName(view, item.seat), cards: item.cards.map((card) => cardSigns(card)).join(" "), hand: known(`poker.${item.hand}`) ? t(`poker.${item.hand}`) : item.hand })),
+    ...(extra.due && view.public.phase === "follow" ? [t("rummoli.due", { card: cardSigns(extra.due) })] : []),
+    ...(extra.colour ? [t("rummoli.colour", { colour: t(`rummoli.${extra.colour}`) })] : []),
+    ...(extra.faults || []).map((fault) => t("rummoli.fault", { name: seatName(view, fault.seat), rule: fault.rule })),
+  ];
+  const played = extra.played || [];
+  return h("div", { class: "board", key: "board" },
+    h("ul", { class: "pots", "aria-label": t("pots.label") },
+      ...Object.entries(extra.pots || {}).map(([name, chips]) => h("li", { key: name, class: `pot pot-${name.toLowerCase().replace(/[^a-z0-9]/g, "-")}` },
+        h("span", { class: "pot-name" }, name.split("+").map((part) => (/^[A2-9TJQK][SHDC]$/.test(part) ? cardSigns(part) : known(`pot.${part}`) ? t(`pot.${part}`) : part)).join(" ")),
+        h("span", { class: "pot-chips" }, chips)))),
+    h("div", { class: "board-side" },
+      h("ul", { class: "said" }, ...said.map((line, at) => h("li", { key: `${at}` }, line))),
+      h("div", { class: "pile played", "data-place": "pile", role: "group", "aria-label": t("rummoli.played", { count: played.length }) },
+        ...played.map(([seat, card]) => h("span", { key: card, class: `card small played-card ${seatColour(seat)}`, "data-fly": card, role: "img", "aria-label": `${cardWords(card)}, ${seatName(view, seat)}` }, picture(card, { small: true }))))));
+}
+
+function dealersJoker(S, act) {
+  const view = S.shown;
+  const joker = view.public.extra?.dealers_joker;
+  if (!joker) return null;
+  const mine = view.me === view.public.dealer && joker.effect && !joker.used && !joker.blocked;
+  const state = joker.blocked ? "blocked" : joker.used ? "used" : joker.effect || "unnamed";
+  return h("div", { class: "lent", key: "lent" },
+    h("button", { type: "button", class: `card ${S.selected.has(joker.card) ? "chosen" : ""}`, "aria-disabled": mine ? undefined : "true", "aria-pressed": S.selected.has(joker.card) ? "true" : "false", "aria-label": t("lent.label"), on: { click: () => mine && act.toggle(joker.card) } },
+      picture(joker.blocked ? "" : joker.card)),
+    h("p", { class: "caption" }, t(`lent.${state}`)));
 }
 
 // --- own hand -----------------------------------------------------------------------------------------------------
@@ -236,7 +267,7 @@ export function hand(S, act) {
 }
 
 function size(count) {
-  return count <= 9 ? "few" : count <= 13 ? "some" : count <= 20 ? "many" : "crowd";
+  return count <= 5 ? "tiny" : count <= 9 ? "few" : count <= 13 ? "some" : count <= 20 ? "many" : "crowd";
 }
 
 // --- the whole ------------------------------------------------------------------------------------------------------
@@ -248,14 +279,14 @@ export function felt(S, act) {
   const others = Array.from({ length: seats }, (_, step) => ((me ?? -1) + 1 + step) % seats).filter((seat) => seat !== me);
   return h("main", { class: `felt seats-${others.length}`, key: "felt", id: "table" },
     h("div", { class: `others count-${others.length}`, key: "others" }, ...others.map((seat) => seatPanel(S, act, seat))),
-    h("div", { class: "centre", key: "centre" }, stock(S, act), pile(S, act), pots(S)),
+    h("div", { class: "centre", key: "centre" }, S.game.plain ? board(S) : [stock(S, act), dealersJoker(S, act), pile(S, act)]),
     me === null ? null : h("section", { class: `mine seat ${seatColour(me)} ${onTurn(view, me) ? "on-turn" : ""}`, key: "mine", "aria-label": t("seat.mine"), "data-place": `seat-${me}` },
       h("header", { class: "seat-head" },
         h("span", { class: "dot", "aria-hidden": "true" }),
         h("h2", { class: "seat-name" }, t("seat.me", { name: seatName(view, me) })),
         ...badges(S, me),
         score(view, me)),
-      h("div", { class: `meld-zone ${act.canMeld() ? "may" : ""}`, "data-zone": "meld" },
+      S.game.plain ? null : h("div", { class: `meld-zone ${act.canMeld() ? "may" : ""}`, "data-zone": "meld" },
         meldRow(S, act, me),
         meldsBefore(view, me).length ? null : h("p", { class: "caption" }, t("meld.none"))),
       bubble(S, me)));

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { cardSigns } from "./cards.js";
-import { clockText } from "./words.js";
+import { clockText, moveWords } from "./words.js";
 import { hand } from "./table.js";
 
 const RING = 2 * Math.PI * 22;
@@ -24,24 +24,33 @@ function turnButtons(S, act) {
   const count = pick === null ? 0 : pile.length - pile.indexOf(pick);
   const mayTake = act.may("take") && act.takeNote(pick) !== "" && S.legal.some((move) => move.verb === "take" && move.cards[0] === pick);
   const drawing = open.phase === "draw";
-  const plain = act.plain();
+  const own = [...found.others.filter((move) => !act.plain().includes(move)), ...act.plain()].map((move) =>
+    button(`own ${move.text}`, NAMED.has(move.text) ? t(`action.${move.text}`) : moveWords(move), { lit: true, primary: S.game.plain && move.text !== "pass", run: () => act.doPlain(move), shortcut: move.text === "pass" ? "p" : "" }));
+  if (S.game.plain) return own;
   return [
     button("draw", t("action.draw"), { lit: act.may("draw"), primary: drawing && S.pick === null, run: act.draw, shortcut: "d" }),
     button("take", count > 1 ? t("action.take_many", { card: cardSigns(pick), count: count - 1 }) : t("action.take", { card: pick ? cardSigns(pick) : "" }),
       { lit: mayTake, primary: S.pick !== null && mayTake, run: act.takePicked, shortcut: "t" }),
-    button("meld", t("action.meld"), { lit: found.meld.length > 0, primary: found.meld.length > 0, run: act.meld, shortcut: "m" }),
-    button("lay", layIds.length === 1 ? t("action.lay_on", { id: layIds[0] }) : t("action.lay"), { lit: layIds.length > 0, primary: layIds.length > 0, run: act.lay, shortcut: "l" }),
+    ...layButtons(S, act),
     button("discard", t("action.discard"), { lit: Boolean(found.discard), primary: Boolean(found.discard) && !found.meld.length && !layIds.length, run: act.discard, shortcut: "x" }),
-    ...found.others.map((move) => button(`other ${move.text}`, move.text, { lit: true, run: () => act.send(move.text) })),
-    ...plain.map((move) => button(`plain ${move.text}`, plainLabel(move), { lit: true, run: () => act.send(move.text), shortcut: move.text === "pass" ? "p" : "" })),
+    ...own,
   ];
 }
 
-const NAMED = new Set(["pass", "untake", "deal", "fold", "check", "call"]);
+function layButtons(S, act) {
+  const found = act.meanings();
+  const ids = Object.keys(found.lay);
+  return [
+    button("meld", t("action.meld"), { lit: found.meld.length > 0, primary: found.meld.length > 0, run: act.meld, shortcut: "m" }),
+    button("lay", ids.length === 1 ? t("action.lay_on", { id: ids[0] }) : t("action.lay"), { lit: ids.length > 0, primary: ids.length > 0, run: act.lay, shortcut: "l" }),
+  ];
+}
 
-function plainLabel(move) {
-  if (NAMED.has(move.text)) return t(`action.${move.text}`);
-  return move.text;
+const NAMED = new Set(["pass", "untake", "deal"]);
+
+function sorts(S, act) {
+  return h("span", { class: "sorts", key: "sorts", role: "group", "aria-label": t("sort.label") },
+    ...[["suit", "s"], ["rank", "k"], ["melds", "b"]].map(([how, key]) => button(`sort-${how}`, t(`sort.${how}`), { lit: true, run: () => act.sort(how), shortcut: key, pressed: S.order.how === how ? "true" : "false" })));
 }
 
 function ring(clock) {
@@ -59,10 +68,12 @@ function windowBar(S, act) {
   const view = S.shown;
   const clock = view.facts.window;
   const calling = S.calling;
+  const callable = view.public.options.calling !== "off";
+  const others = S.legal.some((move) => move.verb === "meld" || move.verb === "lay"); // R210: out of turn
   const hints = S.legal.filter((move) => move.verb === "rummy");
   const state = clock.safe ? t("call.safe") : S.passed ? t("call.passed") : "";
   return h("div", { class: "window-bar", key: "window", role: "group", "aria-label": t("call.label") },
-    h("button", { key: "rummy", type: "button", class: `rummy ${calling ? "armed" : ""}`, "data-do": "rummy", "aria-pressed": calling ? "true" : "false", "aria-keyshortcuts": "r", on: { click: act.rummy } },
+    !callable ? null : h("button", { key: "rummy", type: "button", class: `rummy ${calling ? "armed" : ""}`, "data-do": "rummy", "aria-pressed": calling ? "true" : "false", "aria-keyshortcuts": "r", on: { click: act.rummy } },
       ring(clock), h("span", { class: "rummy-word" }, t("call.rummy"))),
     calling
       ? [
@@ -71,8 +82,9 @@ function windowBar(S, act) {
         button("call-back", t("call.back"), { lit: true, run: act.clear }),
       ]
       : [
-        h("p", { key: "how", class: "window-words" }, state || t("call.open"), " ",
+        h("p", { key: "how", class: "window-words" }, state || t(callable ? "call.open" : "call.out_of_turn"), " ",
           clock.left_ms > 0 ? h("span", { class: "clock", "data-clock": clock.until }, clockText(clock)) : null),
+        ...(others ? layButtons(S, act) : []),
         button("pass", t("action.pass"), { lit: act.may("pass") && !S.passed, primary: false, run: act.pass, shortcut: "p" }),
         ...hints.slice(0, 6).map((move) => button(`hint ${move.text}`, t("call.hint", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : "") }), { lit: true, run: () => act.send(move.text) })),
       ]);
@@ -94,9 +106,7 @@ export function tray(S, act, inWindow) {
     h("p", { class: "notice", key: "notice", role: "status" }, S.notice),
     past ? null : inWindow ? windowBar(S, act) : h("div", { class: `actions phase-${S.legal.some((move) => move.verb === "draw" || move.verb === "take") ? "draw" : S.legal.length ? "play" : "none"}`, key: "actions", role: "toolbar", "aria-label": t("action.label") },
       ...turnButtons(S, act),
-      h("span", { class: "gap", key: "gap" }),
-      h("span", { class: "sorts", key: "sorts", role: "group", "aria-label": t("sort.label") },
-        ...[["suit", "s"], ["rank", "k"], ["melds", "b"]].map(([how, key]) => button(`sort-${how}`, t(`sort.${how}`), { lit: true, run: () => act.sort(how), shortcut: key, pressed: S.order.how === how ? "true" : "false" })))),
+      h("span", { class: "gap", key: "gap" }), sorts(S, act)),
     hintRow(S, act),
     hand(S, act));
 }

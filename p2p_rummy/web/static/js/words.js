@@ -72,8 +72,15 @@ function toldMove({ text }, say, card, before) {
     case "rummy": return move.on ? say("rummy_on", { cards, id: move.on }) : say("rummy", { cards });
     case "pass": return say("pass");
     case "untake": return say("untake");
-    default: return say("other", { text });
+    default: return say("other", { text: moveWords(move) });
   }
+}
+
+/** A move that has no sentence of its own, in words: "Bid 3", "Play 4♦". */
+export function moveWords(move) {
+  const verb = known(`verb.${move.verb}`) ? t(`verb.${move.verb}`) : move.verb;
+  const rest = move.cards.map((word) => (known(`word.${word}`) ? t(`word.${word}`) : /^([A2-9TJQK][SHDC]b?|X\d)$/.test(word) ? cardSigns(word, move.as[word]) : word));
+  return [verb, ...rest].join(" ");
 }
 
 function reasonWords({ reason, rule }) {
@@ -95,6 +102,9 @@ export function situation(view) {
   const name = first === undefined ? "" : nameOf(view, first);
   if (open.phase === "over" && (open.winner || []).length) {
     return open.winner.includes(me) ? t("state.you_won") : t("state.won", { name: open.winner.map((seat) => nameOf(view, seat)).join(", ") });
+  }
+  if (open.game === "rummoli" && me !== null && need.seats.includes(me) && known(`state.rummoli_${open.phase}`)) {
+    return t(`state.rummoli_${open.phase}`, { card: open.extra.due ? cardSigns(open.extra.due) : "" });
   }
   switch (need.kind) {
     case "shuffle": return shuffling(view);
