@@ -27,9 +27,15 @@ voting      own turn to lead               voting       ``Cast`` a PROPOSAL
 voting      an acceptable proposal         voting       ``Cast`` a PREVOTE
 voting      a prevote certificate of this  voting       locked: ``Keep`` it, ``Cast`` a PRECOMMIT
             round
+closed      an entry of another seat       voting       round 1 begins
+            stands on another closing
+gathering,  entries of a quorum stand on   closed       ``Closed``, that way
+closed      another closing
 any         a precommit certificate        decided      ``Decided``
 any         entries of a quorum stand on   confirmed    nothing: the close was right
             the prepared close
+confirmed   another is in a round          confirmed    it is helped: as voting, but for this closing only
+decided     another is in a later round    decided      ``Tell`` the certificate
 ==========  =============================  ===========  ===================================================
 
 What is acceptable, to a seat that is asked to prevote for closing v in round r:
@@ -139,6 +145,14 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tell:
+    """Send the votes of this certificate to all: somebody still asks."""
+
+    slot: Slot
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Accused:
     """Two signed votes of one seat that contradict each other; ``reason`` as in :func:`~protocol.ballot.contradiction`."""
 
@@ -148,7 +162,7 @@ class Accused:
     second: Entry
 
 
-Effect = Keep | Cast | Closed | Decided | Accused
+Effect = Keep | Cast | Closed | Decided | Tell | Accused
 
 
 class Decision:
@@ -241,6 +255,11 @@ class Decision:
         )
 
     @property
+    def voters(self) -> tuple[int, ...]:
+        """The seats of the epoch."""
+        return tuple(self._keys)
+
+    @property
     def missing(self) -> tuple[int, ...]:
         """The seats that owe an entry of which none is held (none that counts: see ``expose``)."""
         return tuple(seat for seat in self.owed if seat not in self._held or seat in self._exposed)
@@ -258,7 +277,7 @@ class Decision:
     @property
     def deadline(self) -> float | None:
         """When to call ``tick``; None if no timer runs."""
-        if self._paused or self.final:
+        if self._paused or self.outcome is not None:
             return None
         times: list[float] = []
         if self._patient and self.tentative is None:
@@ -272,6 +291,15 @@ class Decision:
         return frozenset(
             vote.seat for vote in self._all_votes() if any(pair == (seat, entry) for pair in vote.held)
         )
+
+    def votes(self) -> tuple[Entry, ...]:
+        """What to give to a neighbour that may have missed it: once decided the certificate, until then all that counts."""
+        if self.certificate is not None:
+            return self.certificate.votes
+        entries = {vote.entry.id: vote.entry for vote in self._all_votes()}
+        for certificate in self._certificates.values():
+            entries.update((entry.id, entry) for entry in certificate.votes)
+        return tuple(entries.values())
 
     # --- inputs ----------------------------------------------------------------------------------------
 
@@ -313,7 +341,11 @@ class Decision:
             raise self._refuse("out_of_turn", f"is not the arbiter of round {vote.round}", entry)
         if vote.certificate is not None:
             verify_certificate(vote.certificate, self.slot, self._keys, kind=Kind.PREVOTE, owed=self.owed)
-        if self.final or not self._store(vote):
+        if self.certificate is not None:
+            if entry.seat != self.me and vote.round > self.certificate.round:
+                self._effects.append(Tell(slot=self.slot, certificate=self.certificate))
+            return
+        if not self._store(vote):
             return
         if vote.certificate is not None:
             self._add_certificate(vote.certificate)
@@ -326,7 +358,7 @@ class Decision:
     def learn(self, certificate: Certificate, now: float) -> None:
         """A certificate from elsewhere, of prevotes or precommits.  Raises VerificationError (F47)."""
         verify_certificate(certificate, self.slot, self._keys, kind=certificate.kind, owed=self.owed)
-        if self.final:
+        if self.outcome is not None:
             return
         if certificate.kind is Kind.PRECOMMIT:
             self._decide(certificate)
@@ -334,16 +366,38 @@ class Decision:
             self._add_certificate(certificate)
             self._advance(now)
 
+    def adopt(self, closing: Closing, now: float) -> bool:
+        """Entries of a quorum stand on this closing, whose entries are held: close so, whatever was closed before.
+
+        Another closing cannot be prepared any more, and to stay on it would leave this seat behind.  Refused (False) by
+        a seat that is locked on another closing.
+        """
+        if self.final or closing == self.tentative or (self._lock is not None and self._lock[1] != closing):
+            return False
+        self.tentative = closing
+        self._effects.append(Closed(slot=self.slot, closing=closing))
+        self._advance(now)
+        return True
+
+    def contest(self, now: float) -> None:
+        """Somebody stands on another closing of this step: ask, instead of waiting for a timer."""
+        if self.tentative is not None and self.round == 0 and not self._paused and not self.final:
+            self._enter(1, now)
+            self._advance(now)
+
     def prepared(self, now: float) -> None:
         """Entries of a quorum stand on the tentative close."""
         if self.tentative is None:
             raise LocalProtocolError(f"step {self.slot.step}: nothing stands on a step that is not closed")
-        if self._lock is None and self.may_stand and not self.final:
+        if self._lock is None and self.may_stand:
             self._lock = (0, self.tentative)
             self._advance(now)
 
     def confirmed(self) -> None:
-        """Entries of a quorum stand on the prepared close: no other closing can be decided any more."""
+        """No other closing can be decided any more.
+
+        Entries of a quorum stand on the prepared close, or a later step is decided.
+        """
         if self.tentative is None:
             raise LocalProtocolError(f"step {self.slot.step}: nothing stands on a step that is not closed")
         self._confirmed = True
@@ -363,7 +417,7 @@ class Decision:
 
     def tick(self, now: float) -> None:
         """Let the timers that are over expire."""
-        if self._paused or self.final:
+        if self._paused or self.outcome is not None:
             return
         if self._patient and self.tentative is None and now >= self._patience_ends:
             self._patient = False
@@ -382,7 +436,7 @@ class Decision:
 
     def _advance(self, now: float) -> None:
         """Do everything that the state now calls for."""
-        if self.final:
+        if self.outcome is not None:
             return
         self._close_fast()
         for (round, kind), closing in list(self._counted(Kind.PRECOMMIT)):
@@ -405,10 +459,13 @@ class Decision:
         if self._leader(self.round) != self.me or (self.round, Kind.PROPOSAL) in self._said:
             return
         certificate = self._best_certificate()
+        if self._confirmed:
+            certificate = None if certificate and certificate.closing != self.tentative else certificate
         if certificate is not None and (self._lock is None or certificate.round >= self._lock[0]):
             self._cast(Kind.PROPOSAL, certificate.closing, proposal_body(certificate.closing, certificate))
             return
-        closing = self._lock[1] if self._lock is not None else self.tentative or self._what_is_held()
+        locked = self._lock[1] if self._lock is not None and not self._confirmed else None
+        closing = locked or self.tentative or self._what_is_held()
         if closing is not None:
             self._cast(Kind.PROPOSAL, closing, proposal_body(closing, None))
 
@@ -432,6 +489,8 @@ class Decision:
     def _justification(self, proposal: Vote) -> int | None:
         """The round of the certificate that a prevote for ``proposal`` needs; 0 if none; None if it is refused."""
         closing = proposal.closing
+        if self._confirmed and closing != self.tentative:
+            return None
         needed = 0 if self._fits(closing) else 1
         if self._lock is not None and self._lock[1] != closing:
             needed = max(needed, self._lock[0], 1)
@@ -461,7 +520,7 @@ class Decision:
         if (self.round, Kind.PRECOMMIT) in self._said:
             return
         for (round, closing), certificate in self._certificates.items():
-            if round == self.round:
+            if round == self.round and not (self._confirmed and closing != self.tentative):
                 self._lock = (round, closing)
                 self._effects.append(Keep(slot=self.slot, certificate=certificate))
                 self._cast(Kind.PRECOMMIT, closing, precommit_body(closing, self._holding()))

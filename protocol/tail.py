@@ -1,29 +1,37 @@
 """The unconfirmed end of the log: a few steps that are closed but might still be closed otherwise.
 
 Threat.  A step that closes at once, because all that is owed is there, races the decision of those who have not
-seen the last entry yet.  The tail keeps every step from the first that could still be overridden to the one that is
-open, each with its :class:`~protocol.arbiter.Decision`, and counts what stands on each:
+seen the last entry yet; and a seat that signs two entries for one step can make honest seats close it differently.  The
+tail keeps every step from the first that could still be overridden to the one that is open, each with its
+:class:`~protocol.arbiter.Decision`, and counts what stands on each:
 
 * An entry of step m stands on every step before m.  When entries of a quorum stand on a step it is *prepared*.
 * An entry of step m is *second* on step j if the steps j+1..m-1, which it acknowledges through ``prev``, contain entries of a
   quorum: its author knew that j was prepared.  When a quorum has signed second entries on j it is *confirmed*, and
   so is all before it.  Both can be read off the log, by anybody, without further messages.
+* Votes about step m stand on the steps before it too.  They are not counted (everybody ends up with the same entries, but
+  not with the same votes), but they bind: who precommits in step m holds the prevotes of a quorum, so each step before is
+  prepared, and locked.  A decision about step m therefore makes all before it final.
 
-Only step entries count, not votes: everybody ends up with the same entries, so nobody is left behind with a step which the
-others have confirmed and forgotten.
+A step that is final stays until every seat of its epoch stands on it: until then somebody may still ask, having closed it
+otherwise or voted for an absence, and needs votes for what the others know to be final.
 
-==========================  ==================================================================================
-event                       what is done
-==========================  ==================================================================================
-open                        the step after the last is added; it has to be closed
-entry_held                  told to the decision, and counted for the steps before
-a decision ends as the      the step and all before it leave the tail; the steps after it stay
-tentative close stands
-a decision ends otherwise   the step, all before it and all after it leave: the caller goes back to its state after the
-                            step, with the decided closing; if that marks anybody absent a new epoch begins
-a step is confirmed         it and all before it leave the tail
-a step is being voted on    later decisions are paused: the oldest question first
-==========================  ==================================================================================
+==============================  ================================================================================
+event                           what is done
+==============================  ================================================================================
+open                            the step after the last is added; that one has to be closed
+entry_held                      told to the decision, and counted for the steps before
+a step is confirmed             ``Confirmed``; it and all before it are final
+a step is decided as it stands  ``Decided``; it and all before it are final, the steps after it stay
+a step is decided otherwise     ``Decided``; it and all before it are final, all after it are void: the caller goes
+                                back to its state after the step, with the decided closing, and if that marks
+                                anybody absent a new epoch begins
+a step is being voted on        decisions about later steps are paused: the oldest question first
+entries of a quorum stand on    ``Closed``, that way; all after it are void
+another closing (adopt)
+every seat stands on a final    it leaves the tail
+step
+==============================  ================================================================================
 
 Nothing is cast before :meth:`Tail.go_live`: while a journal is replayed, what is known is not yet all that was known.
 """
@@ -32,12 +40,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from protocol.arbiter import Cast, Decision, Effect, Phase, Times
 from protocol.ballot import ABSENT, Certificate, Closing, Slot
 from protocol.entry import Entry
 from protocol.errors import LocalProtocolError
 from protocol.quorum import quorum
+
+MAX_FINAL: Final = 128
+"""Final steps that are kept for those who might ask; a seat further behind has to be given the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +63,21 @@ class Confirmed:
 @dataclass(slots=True, kw_only=True)
 class _Step:
     decision: Decision
-    quorum: int
+    seats: frozenset[int]
     standing: set[int] = field(default_factory=set)
     second: set[int] = field(default_factory=set)
-    authors: set[int] = field(default_factory=set)
+
+    @property
+    def quorum(self) -> int:
+        return quorum(len(self.seats))
+
+    @property
+    def authors(self) -> set[int]:
+        return {seat for seat, entry in self.decision.closing or () if entry != ABSENT}
 
 
 class Tail:
-    """The steps from the first that is not confirmed to the open one.  ``me`` None: a spectator."""
+    """The steps from the first that somebody may still ask about to the open one.  ``me`` None: a spectator."""
 
     def __init__(self, *, me: int | None) -> None:
         self.me = me
@@ -89,6 +108,10 @@ class Tail:
         """The decision about this slot, if it is in the tail."""
         return next((step.decision for step in self._steps if step.decision.slot == slot), None)
 
+    def votes(self) -> tuple[Entry, ...]:
+        """The votes to give to a neighbour that may have missed some (when a link comes up)."""
+        return tuple(entry for step in self._steps for entry in step.decision.votes())
+
     # --- inputs ----------------------------------------------------------------------------------------
 
     def open(
@@ -112,12 +135,12 @@ class Tail:
             before = self._steps[-1].decision
             if before.closing is None or slot.step != before.slot.step + 1:
                 raise LocalProtocolError(
-                    f"step {slot.step} cannot be opened: step {before.slot.step} is the last and "
-                    + ("is open" if before.closing is None else "is followed by another")
+                    f"step {slot.step} cannot be opened: step {before.slot.step} is the last and is "
+                    + ("open" if before.closing is None else "followed by another")
                 )
         decision = Decision(
             slot,
-            me=self.me,
+            me=self.me if self.me in keys else None,
             keys=keys,
             owed=owed,
             times=times,
@@ -125,7 +148,7 @@ class Tail:
             votes=[vote for vote in votes if slot.holds(vote)],
             kept=[certificate for certificate in kept if slot.holds(certificate.votes[0])],
         )
-        self._steps.append(_Step(decision=decision, quorum=quorum(len(keys))))
+        self._steps.append(_Step(decision=decision, seats=frozenset(keys)))
         for seat in self._exposed.intersection(owed):
             decision.expose(seat, now)
         self._settle(now)
@@ -133,8 +156,6 @@ class Tail:
     def entry_held(self, step: int, seat: int, entry: bytes, now: float) -> None:
         """A valid entry of a step in the tail, on our branch (its ``prev`` is our head), is held."""
         at = self._index(step)
-        if at is None:
-            raise LocalProtocolError(f"step {step} is not in the tail")
         self._steps[at].decision.entry_held(seat, entry, now)
         between: set[int] = set()
         for below in reversed(self._steps[:at]):
@@ -144,6 +165,26 @@ class Tail:
             between |= below.authors
         self._settle(now)
 
+    def adopt(self, step: int, closing: Closing, now: float) -> bool:
+        """Entries of a quorum stand on this closing of a step in the tail: close it so; later steps leave the tail.
+
+        False if this seat is locked on another closing.
+        """
+        at = self._index(step)
+        changed = self._steps[at]
+        if not changed.decision.adopt(closing, now):
+            return False
+        del self._steps[at + 1 :]
+        changed.standing.clear()
+        changed.second.clear()
+        self._settle(now)
+        return True
+
+    def contest(self, step: int, now: float) -> None:
+        """An entry stands on another closing of this step than ours."""
+        self._steps[self._index(step)].decision.contest(now)
+        self._settle(now)
+
     def expose(self, seat: int, now: float) -> None:
         """There is evidence against ``seat``: in this step and later ones it is treated as absent."""
         self._exposed.add(seat)
@@ -151,6 +192,10 @@ class Tail:
             if seat in step.decision.owed:
                 step.decision.expose(seat, now)
         self._settle(now)
+
+    def seated(self, seat: int) -> None:
+        """``seat`` sits down again after it was exposed or dropped: it counts again in steps opened from now on."""
+        self._exposed.discard(seat)
 
     def received(self, entry: Entry, now: float) -> bool:
         """A vote whose signature holds.  False if it is of no step in the tail.  Raises as Decision.received."""
@@ -177,7 +222,7 @@ class Tail:
 
     def tick(self, now: float) -> None:
         """Let the timers that are over expire."""
-        for step in list(self._steps):
+        for step in self._steps:
             step.decision.tick(now)
         self._settle(now)
 
@@ -189,10 +234,11 @@ class Tail:
     # --- helpers ---------------------------------------------------------------------------------------
 
     def _settle(self, now: float) -> None:
-        """Count, drop what is final, pause what has to wait, and collect effects; until nothing changes."""
+        """Until nothing changes: take effects in, lock, confirm, pause what has to wait."""
         while True:
-            self._count(now)
             self._collect()
+            self._lock(now)
+            self._confirm()
             in_question = False
             for step in self._steps:
                 if in_question or not self._live:
@@ -201,43 +247,65 @@ class Tail:
                     step.decision.resume(now)
                 in_question = in_question or step.decision.phase is Phase.VOTING
             if not self._collect():
-                return
-
-    def _count(self, now: float) -> None:
-        for step in self._steps:
-            closing = step.decision.closing
-            if closing is not None and not step.authors:
-                step.authors = {seat for seat, entry in closing if entry != ABSENT}
-        for step in self._steps:
-            if step.decision.tentative is not None and len(step.standing) >= step.quorum:
-                step.decision.prepared(now)
-        confirmed = [number for number, step in enumerate(self._steps) if len(step.second) >= step.quorum]
-        if confirmed:
-            last = self._steps[confirmed[-1]].decision
-            assert last.tentative is not None, "entries of later steps are held only once a step is closed"
-            self._effects.append(Confirmed(slot=last.slot, closing=last.tentative))
-            del self._steps[: confirmed[-1] + 1]
+                break
+        final = [step for step in self._steps if step.decision.final]
+        for number, step in enumerate(final):
+            if step.standing >= step.seats or number < len(final) - MAX_FINAL:
+                self._steps.remove(step)
 
     def _collect(self) -> bool:
-        """Take the effects of all decisions; a decided step leaves with what it makes final or void."""
+        """Take the effects of all decisions; what a decided step makes final is told so, what it makes void is dropped."""
         found = False
         for number, step in enumerate(self._steps):
             effects = step.decision.take_effects()
             self._effects += effects
             found = found or bool(effects)
-            if step.decision.outcome is None:
+            outcome = step.decision.outcome
+            if outcome is None:
                 continue
-            keep = step.decision.outcome == step.decision.tentative
-            void = [] if keep else self._steps[number + 1 :]
-            slots = [later.decision.slot for later in void]
-            self._effects = [
-                effect for effect in self._effects if not (isinstance(effect, Cast) and effect.slot in slots)
-            ]
-            self._steps = self._steps[number + 1 :] if keep else []
-            return True
+            for earlier in self._steps[:number]:
+                if not earlier.decision.final:
+                    earlier.decision.confirmed()
+            if step.decision.tentative not in (None, outcome):
+                step.decision.tentative = outcome  # what is opened from now on stands on the outcome
+                void = {later.decision.slot for later in self._steps[number + 1 :]}
+                if void:
+                    del self._steps[number + 1 :]
+                    self._effects = [
+                        effect
+                        for effect in self._effects
+                        if not (isinstance(effect, Cast) and effect.slot in void)
+                    ]
+                    return True
         return found
 
-    def _index(self, step: int) -> int | None:
-        return next(
-            (number for number, item in enumerate(self._steps) if item.decision.slot.step == step), None
-        )
+    def _lock(self, now: float) -> None:
+        """Tell each decision whose close is prepared."""
+        prepared = False
+        for step in reversed(self._steps):
+            if step.decision.tentative is not None and (prepared or len(step.standing) >= step.quorum):
+                step.decision.prepared(now)
+            prepared = prepared or step.decision.lock is not None
+
+    def _confirm(self) -> None:
+        """Tell each decision whose close is confirmed."""
+        confirmed: _Step | None = None
+        for step in self._steps:
+            if len(step.second) >= step.quorum and not step.decision.final:
+                confirmed = step
+        if confirmed is None:
+            return
+        for step in self._steps:
+            if not step.decision.final:
+                step.decision.confirmed()
+            if step is confirmed:
+                break
+        closing = confirmed.decision.closing
+        assert closing is not None, "entries of later steps are held only once a step is closed"
+        self._effects.append(Confirmed(slot=confirmed.decision.slot, closing=closing))
+
+    def _index(self, step: int) -> int:
+        for number, item in enumerate(self._steps):
+            if item.decision.slot.step == step:
+                return number
+        raise LocalProtocolError(f"step {step} is not in the tail")
