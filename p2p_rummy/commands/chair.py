@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import sys
 from collections.abc import AsyncIterable, Callable, Sequence
@@ -26,6 +27,7 @@ from p2p_rummy.terminal.line import LineMode
 from p2p_rummy.terminal.lobby import LineLobby
 from p2p_rummy.terminal.text import columns, wants_colour
 from p2p_rummy.visit import Lobby, Visit, ended_by_signals, visit
+from protocol import discovery
 from protocol.errors import LocalProtocolError
 from protocol.peer import Home, Table
 
@@ -51,6 +53,16 @@ def add_chair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--leash", action="store_true", help=argparse.SUPPRESS)
 
 
+def add_watcher(parser: argparse.ArgumentParser) -> None:
+    """The arguments of somebody without a seat."""
+    parser.add_argument(
+        "--home", metavar="DIR", help=_("where this player's things are kept (or P2P_RUMMY_HOME)")
+    )
+    parser.add_argument("--json", action="store_true", help=_("one JSON object a line, for programs"))
+    parser.add_argument("--tui", action="store_true", help=_("the table on the whole screen, by keyboard"))
+    parser.set_defaults(bot=None, leash=False, pause=0.0)
+
+
 def seconds(text: str) -> float:
     """A duration on the command line."""
     value = float(text)
@@ -71,15 +83,17 @@ def sit_down(
     open_table: OpenTable,
     *,
     invite: bool = False,
+    announced: bool = False,
     bots: Callable[[Table], Sequence[Companion]] = lambda _table: (),
 ) -> int:
     """Take the home, open the table, play.
 
-    ``invite``: show the ticket.  ``bots`` says which companions to start once the table is open.
+    ``invite``: show the ticket.  ``announced``: let the local network know while there are seats.
+    ``bots`` says which companions to start once the table is open.
     """
     path = open_home(args.home)
     return trio.run(
-        _sit, args, path, open_table, invite, bots, restrict_keyboard_interrupt_to_checkpoints=True
+        _sit, args, path, open_table, invite, announced, bots, restrict_keyboard_interrupt_to_checkpoints=True
     )
 
 
@@ -88,6 +102,7 @@ async def _sit(
     path: Path,
     open_table: OpenTable,
     invite: bool,
+    announced: bool,
     bots: Callable[[Table], Sequence[Companion]],
 ) -> int:
     with Home(path) as home:
@@ -97,6 +112,8 @@ async def _sit(
                 lobby.opened()
             async with companions(bots(table)) as company, trio.open_nursery() as nursery:
                 nursery.start_soon(_tell_troubles, company.troubles, args.json)
+                if announced:
+                    nursery.start_soon(_announce, table)
                 level = args.bot or _level_before(table)
                 stage = _stage(args)
                 face = Visit(table, lobby, lambda seated: _face(args, seated, level, nursery, stage))
@@ -111,6 +128,13 @@ async def _sit(
                 company.all_over = table.started and table.over
                 nursery.cancel_scope.cancel()
     return status
+
+
+async def _announce(table: Table) -> None:
+    """A network that takes no beacons is no fault: the ticket is there."""
+    with contextlib.suppress(OSError):
+        async with discovery.open_air() as air:
+            await discovery.announce(air, lambda: table.beacon)
 
 
 def _level_before(table: Table) -> str:

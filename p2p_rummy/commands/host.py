@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 from collections.abc import Sequence
 
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
@@ -55,6 +56,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help=_("another address for the ticket, such as the outside of your router"),
     )
+    parser.add_argument(
+        "--hidden", action="store_true", help=_("do not announce the table on the local network")
+    )
     add_chair(parser)
 
 
@@ -100,5 +104,16 @@ def run(args: argparse.Namespace) -> int:
             advertise=args.advertise,
         ),
         invite=True,
+        announced=announced(args.bind, args.hidden, open_seats=seats - 1 - args.bots),
         bots=bots,
     )
+
+
+def announced(bind: str | None, hidden: bool, *, open_seats: int) -> bool:
+    """A table is announced if a friend could come: not when it listens on this machine alone or has room for bots only."""
+    if hidden or open_seats <= 0:
+        return False
+    try:
+        return bind is None or not ipaddress.ip_address(bind).is_loopback
+    except ValueError:
+        return bind != "localhost"

@@ -7,8 +7,10 @@ that was made with it, so a StoreSecret ends the part before it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import trio
 
@@ -90,6 +92,17 @@ class Disk:
     async def finish_hand(self) -> None:
         """Make the public log durable.  Raises DiskFailed."""
         await trio.to_thread.run_sync(self._log.sync)
+
+    async def keep_evidence(self, seat: int, step: int, data: bytes) -> None:
+        """Write a proof against a seat beside the log.  A proof that is there already is not written again.
+
+        The journal holds it too, so a disk that fails here costs nothing that is needed to play on.
+        """
+        await trio.to_thread.run_sync(self._keep_evidence, self.table.evidence_path(seat, step), data)
+
+    def _keep_evidence(self, path: Path, data: bytes) -> None:
+        with contextlib.suppress(OSError), path.open("xb") as file:
+            file.write(data)
 
     def close(self) -> None:
         self.journal.close()

@@ -86,6 +86,10 @@ class TableHome:
     def log_path(self) -> Path:
         return self.path / f"{self.path.name}.log"
 
+    def evidence_path(self, seat: int, step: int) -> Path:
+        """Where the proof against a seat is kept, for ``p2p-rummy evidence``."""
+        return self.path / f"seat{seat}-step{step}.evidence"
+
     @property
     def over(self) -> bool:
         return (self.path / "over").exists()

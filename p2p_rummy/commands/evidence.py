@@ -1,0 +1,79 @@
+"""``p2p-rummy evidence FILE``: check a proof against a seat offline, with nothing but the file, and explain it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from p2p_rummy.agreed import agreed_game
+from p2p_rummy.catalogue import _, mark
+from p2p_rummy.complaint import Complaint
+from p2p_rummy.terminal.text import printable, wrapped
+from protocol.dealing import RealDecks
+from protocol.errors import ProtocolError
+from protocol.events import Accusation
+from protocol.evidence import Verdict, check
+from protocol.game import Refused
+
+MOST_BYTES = 1 << 28
+
+PROVEN = {
+    Accusation.EXPOSED: mark(
+        "Proven: {name} (seat {seat}) signed two statements that contradict each other, in step {step} of table {table}."
+    ),
+    Accusation.ILLEGAL: mark(
+        "Proven: {name} (seat {seat}) signed a statement that the log before it does not allow, in step {step} of table {table}."
+    ),
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path, help=_("a file that a table kept beside its log"))
+    parser.add_argument("--json", action="store_true", help=_("the verdict as one JSON object"))
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 if the file proves what it says; otherwise a Complaint, which convicts nobody."""
+    path: Path = args.file
+    if path.stat().st_size > MOST_BYTES:
+        raise Complaint(_("{path} is larger than any piece of evidence", path=path))
+    try:
+        verdict = check(path.read_bytes(), agreed_game, RealDecks(), os.urandom)
+    except (ProtocolError, Refused) as error:
+        if args.json:
+            print(json.dumps({"proven": False, "message": str(error)}, ensure_ascii=False))
+        raise Complaint(_("{path} proves nothing: {reason}", path=path, reason=error)) from None
+    if args.json:
+        print(json.dumps({"proven": True, **verdict_record(verdict)}, ensure_ascii=False))
+    else:
+        print("\n".join(verdict_lines(verdict)))
+    return 0
+
+
+def verdict_record(verdict: Verdict) -> dict[str, object]:
+    return {
+        "seat": verdict.seat,
+        "name": verdict.name,
+        "accusation": verdict.accusation.value,
+        "reason": verdict.reason,
+        "step": verdict.step,
+        "table": verdict.table.hex(),
+        "message": verdict.message,
+    }
+
+
+def verdict_lines(verdict: Verdict) -> list[str]:
+    sentence = _(
+        PROVEN[verdict.accusation],
+        name=printable(verdict.name),
+        seat=verdict.seat,
+        step=verdict.step,
+        table=verdict.table.hex()[:16],
+    )
+    why = _("What it is: {message} ({reason}).", message=printable(verdict.message), reason=verdict.reason)
+    ground = _(
+        "The signatures were checked with the keys of the agreement, which is in the file; nobody's word is needed."
+    )
+    return [line for text in (sentence, why, ground) for line in wrapped(text, 80)]
