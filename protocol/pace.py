@@ -40,15 +40,8 @@ class Pacer:
         self._steps = steps
         self._tell = tell
         self._step = -1
-
-    @property
-    def deadline(self) -> float | None:
+        self.deadline: float | None = None
         """When to call :meth:`look` again."""
-        if self._steps.over:
-            return None
-        if self.state is State.MOVING:
-            return self._notice_at()
-        return self._suspend_at() if self.state is State.WAITING else None
 
     def look(self, now: float) -> None:
         """Tell what has become true."""
@@ -59,6 +52,7 @@ class Pacer:
             self.state = State.MOVING
             self._step = course.step
         seats = tuple(seat for seat in self._steps.waiting_for if seat != self._steps.me)
+        self.deadline = None
         if not seats or self._steps.over or course.stage is Stage.DONE:
             return
         if self.state is State.MOVING and now >= self._notice_at():
@@ -68,6 +62,8 @@ class Pacer:
         if self.state is State.WAITING and now >= self._suspend_at():
             self.state = State.SUSPENDED
             self._tell(Suspended(seats=seats, step=course.step, why=self._why()))
+        if self.state is not State.SUSPENDED:
+            self.deadline = self._notice_at() if self.state is State.MOVING else self._suspend_at()
 
     def _why(self) -> Pause:
         if self._steps.agreement.patient:

@@ -6,6 +6,7 @@ import hashlib
 import random
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from protocol import effects as fx
 from protocol.agreement import Agreement, claim
@@ -50,6 +51,7 @@ class Peer:
         self.sent: list[bytes] = []
         self.timer: float | None = None
         self.up = True
+        self.doubt = False
         self.random = random.Random(table.seed * 100 + seat)
         self.start()
 
@@ -63,6 +65,7 @@ class Peer:
             self.random.randbytes,
             list(self.journal),
             secrets=dict(self.secrets),
+            doubt=self.doubt,
             decks=self.table.decks,
             now=self.table.now,
         )
@@ -233,5 +236,8 @@ class Table:
         return [peer.public for peer in self.peers]
 
 
-def events_of(peer: Peer, kind: type[Event]) -> list[Event]:
+E = TypeVar("E", bound=Event)
+
+
+def events_of(peer: Peer, kind: type[E]) -> list[E]:
     return [event for event in peer.events if isinstance(event, kind)]

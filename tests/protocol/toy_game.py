@@ -210,6 +210,14 @@ class ToyGame:
             if self.turn == seat:
                 self.turns -= 1
                 self._end_turn()
+        elif isinstance(self._need, Window):
+            if self.phase == "bid" and self.turn == seat:
+                self.turn = self._next(seat)
+            self._need = Window(
+                after=self._need.after,
+                seats=tuple(other for other in self._need.seats if other != seat),
+                sealed=self._need.sealed,
+            )
         elif isinstance(self._need, Showdown):
             self._need = Showdown(owners=tuple(sorted(self.held.items())))
 
