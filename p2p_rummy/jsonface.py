@@ -110,7 +110,7 @@ class JsonFace:
                 self._out("void_answer", seat=seat, move=text, reason=reason, rule=rule)
             case events.CardsShown(faces=faces):
                 self._out("shown", cards=_cards(faces))
-            case events.HandOver(hand=hand, scores=scores):
+            case events.HandOver(hand=hand, scores=scores) if hand > 0:  # 0 is the draw for the first deal
                 points = [row["points"] for row in self._public()["sheet"] if row["hand"] == hand]
                 self._out("hand_over", hand=hand, scores=list(scores), points=points[0] if points else None)
             case events.GameOver(scores=scores, winners=winners, head=head):

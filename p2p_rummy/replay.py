@@ -79,6 +79,8 @@ class Replay:
             return
         self._dealt = True
         dealer = self.names[public["dealer"]]
+        if public["hand"] == 1:
+            self._say(*draw.dealer_draw_lines(public, self.names, self._style))
         self._say("", _("Hand {hand}. {dealer} deals.", hand=public["hand"], dealer=dealer))
         if public["discard"]:
             self._say(_("The pile begins with {card}.", card=" ".join(public["discard"])))

@@ -171,7 +171,7 @@ def _summary(verification: Verification, said: list[Event]) -> Summary:
         words=words(course.first_head) if course.first_head else "",
         steps=course.step,
         epochs=course.epoch + 1,
-        hands=sum(isinstance(event, HandOver) for event in said),
+        hands=sum(isinstance(event, HandOver) and event.hand > 0 for event in said),
         entries=verification.entries,
         proofs=verification.proofs,
         rulings=sum(isinstance(event, Ruled) and event.arbiter is not None for event in said),

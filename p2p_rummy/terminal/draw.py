@@ -240,6 +240,16 @@ def extra_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
     return [line for sentence in sentences for line in wrap(sentence.split(" "), style.size, rest="  ")]
 
 
+def dealer_draw_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
+    """The cards that chose the first dealer (R10); nothing if chance did."""
+    draws = public.get("extra", {}).get("dealer_draws")
+    if not draws:
+        return []
+    cards = ", ".join(f"{names[row['seat']]} {row['card']}" for row in draws)
+    text = _("Drawn for the deal: {cards}. {dealer} deals.", cards=cards, dealer=names[public["dealer"]])
+    return wrap(text.split(" "), style.size)
+
+
 def _dealers_joker(joker: View) -> str:
     if joker["blocked"]:
         state = _("blocked")

@@ -168,7 +168,7 @@ class LineMode:
                 )  # fmt: skip
             case events.Ruled():
                 self._ruled(event)
-            case events.HandOver(hand=hand):
+            case events.HandOver(hand=hand) if hand > 0:  # 0 is the draw for the first deal
                 self._hand_over(hand)
             case events.GameOver():
                 self._game_over(event)
@@ -228,11 +228,8 @@ class LineMode:
             return
         self._dealt = True
         self._told_slots = {held["slot"] for held in view["hand"]}
-        drawn = view["public"]["extra"].get("dealer_draws")
-        if drawn and view["public"]["hand"] == 1:
-            cards = ", ".join(f"{self.names[row['seat']]} {row['card']}" for row in drawn)
-            dealer = self.names[view["public"]["dealer"]]
-            self._say(_("Drawn for the deal: {cards}. {dealer} dealt.", cards=cards, dealer=dealer))
+        if view["public"]["hand"] == 1:
+            self._say(*draw.dealer_draw_lines(view["public"], self.names, self._style))
         self._say(_("The cards are dealt."), *draw.hand_lines(view, self._style))
 
     def _turn(self, seat: int, deadline: float) -> None:
