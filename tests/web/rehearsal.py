@@ -200,15 +200,14 @@ class Rehearsal:
         game = self.local.game
         if need.new_hand:
             self._end_hand()
-        self.local.shuffle(need)
-        if need.new_hand:
-            self._hand = game.hand
-            self.tell(events.HandBegan(hand=game.hand, seats=tuple(range(game.seats))))
+            self._hand = game.hand + 1
+            self.tell(events.HandBegan(hand=self._hand, seats=tuple(range(game.seats))))
         for position in range(game.seats):
             cards = len(need.cards)
             self.tell(events.ShuffleMade(seat=position, cards=cards, position=position, of=game.seats))
             await trio.sleep(self.shuffle_seconds)
             self.tell(events.ShuffleVerified(seat=position, cards=cards, milliseconds=22.4))
+        self.local.shuffle(need)
 
     def _end_hand(self) -> None:
         if self._hand:

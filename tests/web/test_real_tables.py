@@ -83,6 +83,10 @@ def take_turn(page: Any, *, with_mouse: bool) -> None:
     page.wait_for_selector("[data-do=draw].lit, [data-do=discard], .sheet .points")
     if hands_played(page):
         return
+    if page.locator("[data-do='own pass']").count():  # R28: no stock is left
+        page.keyboard.press("p")
+        page.wait_for_selector("[data-do='own pass']", state="detached")
+        return
     before = held(page)
     if page.locator("[data-do=draw].lit").count():
         if with_mouse:

@@ -47,7 +47,7 @@ function shuffle(S, act) {
         ? t(item.seat === S.shown.me ? "shuffle.made" : "shuffle.verified", { ms: item.ms, cards: item.cards })
         : t(item.seat === S.shown.me ? "shuffle.making" : "shuffle.verifying", { cards: item.cards }))))),
     made.length ? null : h("p", { class: "muted" }, t("shuffle.none")),
-    h("p", {}, t("shuffle.meaning", { count: made.length })),
+    h("p", {}, t("shuffle.meaning", { count: made[0]?.of ?? S.shown.public.seats })),
     facts.words ? h("div", { class: "words" }, h("p", {}, t("shuffle.words")), h("p", { class: "word-list" }, facts.words)) : null,
     h("dl", { class: "log-facts" },
       h("dt", {}, t("log.steps")), h("dd", {}, facts.step ?? "–"),
