@@ -164,7 +164,11 @@ def _result(course: Course, entry: Entry, entropy: bytes) -> None:
     seats = []
     for index, item in enumerate(array(body[3], field="result.returns", at_most=course.game.seats)):
         request = from_value(item, field=f"result.returns[{index}]")
-        judge_return(course, request)
+        try:
+            judge_return(course, request)
+        except VerificationError as fault:
+            # Whoever carries a request vouches for it; its author may have signed it for another hand.
+            raise _fault(entry, "bad_return", fault.message) from None
         seats.append(request.seat)
     if seats != sorted(set(seats)):
         raise _fault(entry, "bad_return", "the requests to return are not sorted by seat")

@@ -15,12 +15,13 @@ from protocol.agreement import Agreement, claim
 from protocol.course import Course, Stage, scores_of
 from protocol.dealing import RealDecks
 from protocol.entry import Entry, sign
-from protocol.game import Deal, Faces, Game, Over, Seat, Showdown, Shuffle, Window
+from protocol.game import Faces, Game, Over, Seat
 from protocol.identity import words
 from protocol.journal import LOG_MAGIC
 from protocol.judge import judge
 from protocol.own import OwnSeat
 from scripts.vector_files.form import File, fixed, somebody, source
+from scripts.vector_files.needs import told
 
 SEATS = 2
 DEAL = "5"
@@ -58,7 +59,7 @@ class Playing:
 
     def _step(self) -> None:
         course, due = self.course, self.course.due
-        owed = self._owed()
+        needed = told(course)
         entries: dict[int, Entry | None] = {seat: self._entry(seat) for seat in due.seats}
         for entry in entries.values():
             assert entry is not None
@@ -66,9 +67,7 @@ class Playing:
         closed, _ = course.close(entries, self.entropy(32))
         self.records.append(closed.encode())
         said = {str(entry.seat): entry.body[0] for entry in closed.entries if due.stage in _SPOKEN}
-        self.steps.append(
-            {"step": closed.step, "stage": due.stage.name, **owed, **({"said": said} if said else {})}
-        )
+        self.steps.append({**needed, **({"said": said} if said else {})})
 
     def _entry(self, seat: Seat) -> Entry:
         course, own, due = self.course, self.seats[seat], self.course.due
@@ -97,20 +96,6 @@ class Playing:
             body=body,
             prev=due.prev,
         )
-
-    def _owed(self) -> dict[str, Any]:
-        """What a reader without the game has to be told of the game's need."""
-        match self.course.game.need:
-            case Shuffle(cards=cards) if self.course.stage is Stage.SHUFFLE:
-                return {"cards": list(cards)}
-            case Deal(owners=owners):
-                return {"owners": [[slot, -1 if owner is None else owner] for slot, owner in owners]}
-            case Showdown(owners=shown):
-                return {"owners": [list(pair) for pair in shown]}
-            case Window(after=after, seats=seats):
-                return {"after": after, "seats": list(seats)}
-            case _:
-                return {}
 
     def file(self) -> File:
         course = self.course

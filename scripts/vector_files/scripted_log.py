@@ -18,6 +18,7 @@ from protocol.judge import judge
 from protocol.proofs import SecretStream, Transcript, prove_equality
 from protocol.window import commitment
 from scripts.vector_files.form import Case, fixed, refused, somebody, source
+from scripts.vector_files.needs import told
 from scripts.vector_files.scripted import scripted_game
 
 SEATS: Final = 3
@@ -69,7 +70,7 @@ class Scripted:
         self.step()
 
     def step(self) -> None:
-        course, due = self.course, self.course.due
+        course, due, needed = self.course, self.course.due, told(self.course)
         if due.stage is Stage.COMMIT:
             for seat in due.seats:
                 root = somebody(seat).derive("hand", self.agreement.table, due.prev)
@@ -88,9 +89,8 @@ class Scripted:
             self.agreed = closed.entries[0]
         self.steps.append(
             {
-                "step": closed.step,
+                **needed,
                 "epoch": closed.epoch,
-                "stage": due.stage.name,
                 "prev": closed.prev.hex(),
                 "entries": [shown(entry) for entry in closed.entries],
                 "absent": list(closed.absent),
