@@ -110,7 +110,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         name="packs",
         kind="packs",
-        default=None,
+        default="auto",
         presets=_for(1, "rummy", "dealers_joker", "partnership", "persian"),
         rule="R3",
         text="Packs of 52 cards; auto is one for up to four players and two for five or more.",
@@ -590,11 +590,14 @@ class Settings:
         return self.values[name]
 
     def differences(self) -> dict[str, str]:
-        """Every option that differs from the preset, as text: what the agreement lists."""
+        """Every option that differs from the preset, as text: what the agreement lists.
+
+        ``resolve(game, differences, seats)`` gives the same values again.
+        """
         return {
             name: write(value)
             for name, value in self.values.items()
-            if value != BY_NAME[name].default_in(self.game)
+            if value != preset_value(name, self.game, self.values)
         }
 
     def plain(self) -> dict[str, bool | int | str]:
@@ -627,12 +630,19 @@ def resolve(game: str, given: Mapping[str, object], seats: int) -> Settings:
         option.name: read(option, given[option.name]) if option.name in given else option.default_in(game)
         for option in rows
     }
-    if values.get("first_discard") == "eldest_chooses" and "next_dealer" not in given:
-        values["next_dealer"] = "hand_winner"  # R169: it goes with it
+    for name in known - given.keys():
+        values[name] = preset_value(name, game, values)
     settings = Settings(game=game, seats=seats, values=values, chosen=frozenset(given))
     for clash in _clashes(settings):
         raise OptionError("bad_option", clash[1], rule=clash[0])
     return settings
+
+
+def preset_value(name: str, game: str, values: Mapping[str, Value]) -> Value:
+    """What an option is if nobody sets it; ``next_dealer`` goes with ``first_discard`` (R169)."""
+    if name == "next_dealer" and values["first_discard"] == "eldest_chooses":
+        return "hand_winner"
+    return BY_NAME[name].default_in(game)
 
 
 # --- values as text -------------------------------------------------------------------------------------
@@ -685,8 +695,8 @@ def _read(option: Option, given: object) -> Value:
         case "choice":
             return _known(text, tuple(option.choices))
         case "packs":
-            if given is None or text in ("auto", "none"):
-                return None
+            if text == "auto":
+                return text
             return _number(given, 1, 2)
         case "int":
             return _number(given, option.low, option.high)
@@ -712,6 +722,8 @@ def _sizes(given: object) -> Sizes:
     """``7``, ``"2:13,3+:7"`` or ``{"2": 13, "3+": 7}``; a number of players reaches up to the next one."""
     if isinstance(given, int) or (isinstance(given, str) and given.strip().isdigit()):
         return ((2, _number(given, 1, PACK)),)
+    if isinstance(given, tuple):
+        given = dict(given)
     if isinstance(given, str):
         pairs: list[tuple[str, object]] = []
         for part in given.split(","):
@@ -761,11 +773,6 @@ def _clashes(settings: Settings) -> list[tuple[str, str]]:
     if game == "rummoli":
         return found
 
-    def size() -> int:
-        sizes = value["hand_size"]
-        assert isinstance(sizes, tuple)
-        return hand_size(sizes, seats)
-
     packs = pack_count(value["packs"], seats)
     jokers = value["jokers_per_pack"]
     assert isinstance(jokers, int)
@@ -789,12 +796,19 @@ def _clashes(settings: Settings) -> list[tuple[str, str]]:
         found.append(("R176", "dealers_joker=true needs a joker; set jokers_per_pack to 1 or more"))
     if value["dealers_joker"] is True and value["jokers_wild"] is False:
         found.append(("R178", "dealers_joker=true needs jokers_wild=true"))
-    dealt = seats * size() + 1
+    sizes = value["hand_size"]
+    assert isinstance(sizes, tuple)
     cards = packs * (PACK + jokers) - (value["dealers_joker"] is True)
-    if dealt > cards:
-        found.append(
-            ("R255", f"{seats} hands of {size()} and one card more are {dealt} cards; the packs hold {cards}")
-        )
+    for players in range(seats, 1, -1):  # fewer may be left when somebody has gone
+        size = hand_size(sizes, players)
+        if players * size + 1 > cards:
+            found.append(
+                (
+                    "R255",
+                    f"{players} hands of {size} and one card more are {players * size + 1} cards; "
+                    f"the packs hold {cards}",
+                )
+            )
     if value["target"] is None and value["max_hands"] is None:
         found.append(("R90", "with target=none and max_hands=none the game would never end; set one of them"))
     return found

@@ -71,7 +71,8 @@ class Position:
         table.dealer = self.dealer
         table.hand = self.hand
         table.played = self.hand - 1
-        table.opened_game = self.opened
+        if table.rules.opening_scope == "game":
+            table.opened_game = self.opened
         table.totals[: len(self.totals)] = self.totals
         table.contenders = []
         if self.phase != "deal":
