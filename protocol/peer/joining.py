@@ -25,7 +25,8 @@ from protocol.wire import Code, Kind, Purpose
 PAUSES: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Between attempts to come back; after the last one the lobby counts as gone."""
 
-_BLINKS: Final = ("broken", "silent", "closed", "timeout", "unreachable", "slow_reader", Code.BUSY)
+_FINAL: Final = frozenset(Code) - {Code.BUSY, Code.PROTOCOL}
+"""What the host says on purpose.  Anything else, a spoilt frame included, is the network's doing."""
 
 
 class CannotJoin(ProtocolError):  # noqa: N818 - what the user is told
@@ -87,7 +88,7 @@ class Joining:
                 return
             pause = next(attempts, None)
             # The first attempt fails at once and says why; only who has had a seat tries again.
-            if pause is None or not self.seated or lost.reason not in _BLINKS:
+            if pause is None or not self.seated or lost.reason in _FINAL:
                 raise CannotJoin(lost.reason, _told(lost, self.seated))
             await trio.sleep(pause)
 
@@ -141,7 +142,7 @@ class Joining:
 def _told(lost: LinkLost, seated: bool) -> str:
     if lost.reason == Code.LEAVING:
         return f"the host closed the table before it started ({lost})"
-    if lost.reason in _BLINKS:
+    if lost.reason not in _FINAL:
         return (
             f"the host is gone and the table has not started ({lost}); ask for a new ticket"
             if seated

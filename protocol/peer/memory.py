@@ -33,9 +33,9 @@ class MemoryNetwork:
         self._cuts: set[tuple[str, str]] = set()
         self._next_port = 40_000
 
-    def at(self, host: str) -> _Place:
+    def at(self, host: str) -> Place:
         """The network as the machine with this address has it."""
-        return _Place(self, host)
+        return Place(self, host)
 
     def cut(self, source: str, target: str) -> None:
         self._cuts.add((source, target))
@@ -61,7 +61,7 @@ class MemoryNetwork:
         return self._next_port
 
 
-class _Place:
+class Place:
     """One machine's :class:`~protocol.peer.tcp.Network`."""
 
     def __init__(self, network: MemoryNetwork, host: str) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import random
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,137 +25,16 @@ from protocol.peer import (
     CannotListen,
     Home,
     Table,
-    TableEvent,
     host_table,
     join_table,
-    resume_table,
     watch_table,
 )
-from protocol.peer.life import Life
 from protocol.peer.memory import MemoryNetwork
 from protocol.peer.mesh import call
-from protocol.ticket import Address, Ticket
+from protocol.ticket import Address
 from protocol.wire import Purpose
+from tests.protocol.peers import OFFER, Player, all_over, company, joining, resuming, seat_all, until
 from tests.protocol.toy_game import toy_game
-
-OFFER = Offer(
-    game="toy",
-    rules_version=1,
-    options=(("rounds", "1"),),
-    seats=3,
-    window_ms=0,
-    turn_ms=20_000,
-    step_ms=10_000,
-)
-
-
-@pytest.fixture
-def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads live on the real clock, tests here on a virtual one: what would go to a thread is done at once."""
-
-    async def at_once(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        await trio.lowlevel.checkpoint()
-        return function(*arguments)
-
-    monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
-
-
-class Player:
-    """A home, and whoever plays there: makes the first legal move, by a seeded choice."""
-
-    def __init__(self, directory: Path, number: int) -> None:
-        self.name = f"P{number}"
-        self.home = Home(directory / self.name)
-        self.host = f"10.0.0.{number}"
-        self.events: list[TableEvent] = []
-        self.table: Table
-        self.over: GameOver | None = None
-        self.log = b""
-        self.thinks_seconds = 0.5
-        self._dice = random.Random(number)
-        self._scope = trio.CancelScope()
-
-    def of(self, kind: type[Any]) -> list[Any]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    async def play(
-        self,
-        opening: AbstractAsyncContextManager[Table],
-        *,
-        task_status: trio.TaskStatus[Table] = trio.TASK_STATUS_IGNORED,
-    ) -> None:
-        self._scope = trio.CancelScope()
-        with self._scope:
-            async with opening as self.table:
-                task_status.started(self.table)
-                answered = -1
-                async for event in self.table.events:
-                    self.events.append(event)
-                    if isinstance(event, GameOver):
-                        self.over = event
-                        break
-                    if isinstance(event, Halted):
-                        break
-                    if self.table.started and self.table.step != answered and self.table.legal_moves():
-                        answered = self.table.step
-                        await trio.sleep(self.thinks_seconds)
-                        self._answer()
-            self.log = self.table.log_path.read_bytes() if self.table.started else b""
-
-    def _answer(self) -> None:
-        """Any legal move, if it is still asked for one."""
-        moves = self.table.legal_moves()
-        if moves:
-            self.table.move(self._dice.choice(moves))
-
-
-@asynccontextmanager
-async def company(directory: Path, count: int) -> AsyncIterator[tuple[list[Player], trio.Nursery]]:
-    players = [Player(directory, number) for number in range(1, count + 1)]
-    try:
-        with trio.fail_after(30 * 24 * 3600):
-            async with trio.open_nursery() as nursery:
-                yield players, nursery
-                nursery.cancel_scope.cancel()
-    finally:
-        for player in players:
-            player.home.close()
-
-
-async def seat_all(
-    network: MemoryNetwork, players: Sequence[Player], nursery: trio.Nursery, offer: Offer | None = None
-) -> Ticket:
-    """Seat them all at one table of that many seats; they play at once."""
-    offer = offer or replace(OFFER, seats=len(players))
-    host = players[0]
-    table = await nursery.start(
-        host.play, host_table(host.home, offer, toy_game, name=host.name, network=network.at(host.host))
-    )
-    ticket: Ticket = table.ticket
-    for player in players[1:]:
-        await nursery.start(player.play, joining(network, player, ticket))
-    return ticket
-
-
-def joining(
-    network: MemoryNetwork, player: Player, ticket: Ticket, **options: Any
-) -> AbstractAsyncContextManager[Table]:
-    return join_table(
-        player.home, ticket, toy_game, **({"name": player.name, "network": network.at(player.host)} | options)
-    )
-
-
-async def until(condition: Callable[[], Any]) -> None:
-    while not condition():
-        await trio.sleep(0.05)
-
-
-async def all_over(players: Sequence[Player]) -> None:
-    await until(lambda: all(player.log for player in players))
-    heads = {player.over.head for player in players if player.over is not None}
-    assert len(heads) == 1
-    assert len({player.log for player in players}) == 1
-
 
 # --- a whole game --------------------------------------------------------------------------------------
 
@@ -200,7 +78,7 @@ async def test_w4_the_host_is_nobody_special_once_the_table_has_started(
     async with company(tmp_path, 4) as (players, nursery):
         await seat_all(MemoryNetwork(), players, nursery)
         await until(lambda: players[1].of(MoveMade))
-        players[0]._scope.cancel()
+        players[0].scope.cancel()
         await all_over(players[1:])
 
 
@@ -369,7 +247,7 @@ async def test_a_lobby_that_its_host_closes_is_over_for_the_guests(
 ) -> None:
     async with company(tmp_path, 2) as (players, nursery):
         await seat_all(MemoryNetwork(), players, nursery, OFFER)
-        players[0]._scope.cancel()
+        players[0].scope.cancel()
         await until(lambda: players[1].of(Halted))
         (halted,) = players[1].of(Halted)
         assert halted.reason == "leaving"
@@ -446,32 +324,6 @@ async def test_silent_guests_are_sent_away_and_a_crowd_is_refused(
 
 
 # --- coming back ---------------------------------------------------------------------------------------
-
-
-def resuming(network: MemoryNetwork, player: Player, name: str | None = None) -> Any:
-    return resume_table(player.home, name, toy_game, network=network.at(player.host))
-
-
-@pytest.fixture
-def killing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Player], None]:
-    """End a player without a word on any link, as a process that is killed does."""
-    doomed: set[Home] = set()
-    real = Life.close
-
-    async def close(life: Life) -> None:
-        if life.home in doomed:
-            doomed.discard(life.home)
-            await trio.lowlevel.checkpoint()
-        else:
-            await real(life)
-
-    monkeypatch.setattr(Life, "close", close)
-
-    def kill(player: Player) -> None:
-        doomed.add(player.home)
-        player._scope.cancel()
-
-    return kill
 
 
 @pytest.mark.parametrize("moment", [0, 1, 2, 3, 4, 5])

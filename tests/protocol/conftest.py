@@ -1,0 +1,46 @@
+"""Fixtures for tests of whole peers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+
+from protocol.peer import Home
+from protocol.peer.life import Life
+from tests.protocol.peers import Player
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads live on the real clock, tests here on a virtual one: what would go to a thread is done at once."""
+
+    async def at_once(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        await trio.lowlevel.checkpoint()
+        return function(*arguments)
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
+
+
+@pytest.fixture
+def killing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Player], None]:
+    """End a player without a word on any link, as a process that is killed does."""
+    doomed: set[Home] = set()
+    real = Life.close
+
+    async def close(life: Life) -> None:
+        if life.home in doomed:
+            doomed.discard(life.home)
+            await trio.lowlevel.checkpoint()
+        else:
+            await real(life)
+
+    monkeypatch.setattr(Life, "close", close)
+
+    def kill(player: Player) -> None:
+        doomed.add(player.home)
+        player.scope.cancel()
+
+    return kill
