@@ -174,8 +174,11 @@ class Desk:
                 self._changed = trio.Event()
                 # Events that came together are shown together: the view already holds all of them.
                 await trio.lowlevel.checkpoint()
-                if self.face is not None and self._outboxes:
-                    self._send(self.face.news())
+                if self.face is not None:
+                    news = (
+                        self.face.news()
+                    )  # taken even if nobody looks: it is the past for whoever opens next
+                    self._send(news)
 
     def _send(self, message: Message) -> None:
         text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))

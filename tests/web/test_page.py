@@ -347,23 +347,58 @@ def test_only_the_right_key_and_page_are_let_in(browser: Any, stage: Stage) -> N
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])
-@pytest.mark.parametrize("panel", [None, "scores", "shuffle", "talk", "settings", "keys"])
-def test_axe_finds_nothing(browser: Any, stage: Stage, known: Any, scheme: str, panel: str | None) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+def test_axe_finds_nothing(browser: Any, stage: Stage, known: Any, scheme: str) -> None:
+    """Contrast, names, roles and landmarks: the table, each panel, a question and a call window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     context = browser.new_context(color_scheme=scheme, reduced_motion="reduce", locale="en-GB")
     page = context.new_page()
-    page.goto(stage(**known(HAND)).address)
+    page.goto(stage(**known(HAND, prompt=False, window_seconds=60)).address)
     draw(page)
-    choose(page, "6H", "7H", "8H")
-    if panel == "keys":
-        page.keyboard.press("?")
-    elif panel is not None:
+    seen = []
+
+    def look(where: str) -> None:
+        page.wait_for_timeout(150)
+        found = axe.run(page)
+        assert found.violations_count == 0, f"{where}: {found.generate_report()}"
+        seen.append(where)
+
+    choose(page, "7H", "8H", "X1")
+    look("cards selected")
+    page.click("[data-do=meld]")
+    page.wait_for_selector("dialog.ask[open]")
+    look("a question")
+    page.keyboard.press("Escape")
+    for panel in ("scores", "shuffle", "talk", "settings"):
         page.click(f"[data-panel={panel}]")
-    page.wait_for_timeout(200)
-    context.route("**/*", lambda route: route.continue_())
-    found = axe.Axe().run(page)
+        look(panel)
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    look("keys")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    choose(page, "KC")
+    page.click("[data-do=discard]")
+    page.wait_for_selector("[data-do=rummy]")
+    page.click("[data-do=rummy]")
+    look("a call")
     context.close()
+    assert len(seen) == 8
+
+
+def test_axe_finds_nothing_on_the_start_page(browser: Any, house: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    context = browser.new_context(locale="en-GB")
+    page = context.new_page()
+    page.goto(house("Mika").address)
+    page.wait_for_selector(".start-grid")
+    found = axe.run(page)
     assert found.violations_count == 0, found.generate_report()
+    page.select_option("select[name=bots]", "0")
+    page.click("text=Open the table")
+    page.wait_for_selector(".ticket")
+    found = axe.run(page)
+    assert found.violations_count == 0, found.generate_report()
+    context.close()
 
 
 @pytest.mark.parametrize("language", ["ja", "ko"])
