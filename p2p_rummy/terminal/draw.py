@@ -208,6 +208,8 @@ def legal_lines(moves: Sequence[str], style: Style, *, most: int | None = None) 
         by_verb.setdefault(verb, []).append(rest)
     lines: list[str] = []
     for verb, rests in by_verb.items():
+        if verb == "discard" and all(len(rest) in (2, 3) for rest in rests):
+            rests = [card for group in sorted_hand(rests, style.order) for card in group]
         shown = [rest for rest in rests if rest][:most]
         words = [word for rest in shown for word in f"{rest},".split(" ")]
         if words:

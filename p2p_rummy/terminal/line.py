@@ -178,7 +178,8 @@ class LineMode:
                 self._say(f"{self.names[seat]} {printable(reaction)}")
             case _:
                 self._say(*trouble_lines(event, self.names, self._now()))
-        self._before = self.table.game.snapshot()
+        if isinstance(event, events.CardsDealt | events.TurnBegan | events.WindowOpened):
+            self._before = self.table.game.snapshot()
 
     def _agreed(self, event: events.TableAgreed) -> None:
         self._say(
@@ -265,6 +266,8 @@ class LineMode:
             self._draft = None
             if text == "draw":
                 return  # the card is told when it is seen
+            verb, _space, rest = text.partition(" ")
+            self._new = narrator.cards_from(self._before, rest) if verb == "take" else []
         self._say(*wrapped(narrator.told(self._who(seat), printable(text), self._before), self._style.size))
 
     def _window(self, event: events.WindowOpened) -> None:

@@ -43,7 +43,9 @@ class LineLobby:
                 self._known = roster.claims
             case Proposed(agreement=agreement):
                 self._write(agreement_lines(agreement, self._key))
-                self._write(coalition_lines(len(agreement.seats), strict=agreement.strict))
+                self._write(
+                    coalition_lines(len(agreement.seats), strict=agreement.strict, patient=agreement.patient)
+                )
             case Started():
                 self._write([_("All seats are taken; everybody signs.")])
 
@@ -159,17 +161,26 @@ def terms_lines(terms: Agreement | Offer) -> list[str]:
     return lines
 
 
-def coalition_lines(seats: int, *, strict: bool) -> list[str]:
+def coalition_lines(seats: int, *, strict: bool, patient: bool) -> list[str]:
     """What a coalition could do at a table of this size, said before it starts (design, the deck)."""
     if strict:
         return [_("No coalition of the others can see your hand.")]
     if seats == 2:
         return [_("Two players: neither can see the other's hand or decide anything alone.")]
+    count = quorum(seats)
+    if patient:
+        return [
+            ngettext(
+                "{count} other player could see your hand; fewer could not. Nobody is dropped.",
+                "{count} other players together could see your hand; fewer could not. Nobody is dropped.",
+                count,
+            )
+        ]
     return [
         ngettext(
             "{count} other player could see your hand and drop you; fewer can do neither.",
             "{count} other players together could see your hand and drop you; fewer can do neither.",
-            quorum(seats),
+            count,
         )
     ]
 

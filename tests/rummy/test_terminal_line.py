@@ -289,3 +289,21 @@ def test_a_resumed_table_is_shown_as_it_stands(player: Player) -> None:
     lines.clear()
     face.event(events.TurnBegan(seat=player.table.me, deadline=30.0))
     assert lines == ["Your hand (8): 9S  6H 7H 8H  9D  2C 9C KC", "Meld, lay off, or discard."]
+
+
+def test_what_is_taken_from_inside_the_pile_is_told_whole_and_marked_as_new(player: Player) -> None:
+    """Found by playing: a step's close was told before its move, and the pile was read too late."""
+    after_my_turn(player)
+    player.close_window()
+    while isinstance(player.table.game.need, Window):
+        player.close_window()
+    pile = player.table.game.snapshot()["discard"]
+    assert pile[0] == "TH"
+    player.face.event(events.StepClosed(step=9, epoch=0, head=bytes(32), final=False))
+    player.face.typed("take TH")
+    player.face.event(events.StepClosed(step=10, epoch=0, head=bytes(32), final=False))
+    begun = len(player.lines)
+    player.go_on()
+    written = player.lines[begun:]
+    assert written[0] == f"You take TH from the pile with all above it: {' '.join(pile)}."
+    assert any(line.endswith(f"(new: {' '.join(pile)})") for line in written)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from p2p_rummy.terminal.lobby import agreement_lines, coalition_lines, roster_lines
+from p2p_rummy.terminal.lobby import agreement_lines, change_lines, coalition_lines, roster_lines
 from p2p_rummy.terminal.trouble import trouble_lines
 from protocol import events
 from protocol.agreement import Agreement, SeatClaim, claim
@@ -51,11 +51,33 @@ def test_the_agreement_is_shown_whole_before_it_is_signed() -> None:
     ]
 
 
-def test_a_table_says_what_a_coalition_of_its_size_could_do() -> None:
-    assert "2 other players together" in " ".join(coalition_lines(3, strict=False))
-    assert "4 other players together" in " ".join(coalition_lines(6, strict=False))
-    assert "neither" in " ".join(coalition_lines(2, strict=False))
-    assert coalition_lines(4, strict=True) == ["No coalition of the others can see your hand."]
+@pytest.mark.parametrize(
+    ("seats", "strict", "patient", "says"),
+    [
+        (3, False, False, "2 other players together could see your hand and drop you"),
+        (6, False, False, "4 other players together could see your hand and drop you"),
+        (4, False, True, "3 other players together could see your hand; fewer could not. Nobody is dropped"),
+        (2, False, False, "neither can see the other's hand"),
+        (4, True, False, "No coalition of the others can see your hand."),
+    ],
+)
+def test_a_table_says_what_a_coalition_of_its_size_could_do(
+    seats: int, strict: bool, patient: bool, says: str
+) -> None:
+    (line,) = coalition_lines(seats, strict=strict, patient=patient)
+    assert says in line
+
+
+def test_only_who_is_new_or_gone_is_told() -> None:
+    ann, bo = claims()
+    alone = Roster(offer=offer(), claims=(ann,))
+    both = Roster(offer=offer(), claims=(ann, bo))
+    assert change_lines((), alone, ANN.public_key)[0] == "At the table:"
+    assert change_lines((ann,), both, ANN.public_key) == [
+        f"Sits down: 2. Bo (bot, steady)  {fingerprint(BO.public_key)}",
+        "1 seat is free.",
+    ]
+    assert change_lines((ann, bo), alone, ANN.public_key) == ["Bo has left again.", "2 seats are free."]
 
 
 @pytest.mark.parametrize(
