@@ -147,7 +147,9 @@ class FullScreen:
             case _:
                 self._note_link(event)
                 self._tell(*trouble_lines(event, self.names, self._now()))
-        self._before = self.table.game.snapshot()
+        if isinstance(event, events.CardsDealt | events.TurnBegan | events.WindowOpened):
+            # A step's close is told before its move: what stood before the move is what stood when it was asked for.
+            self._before = self.table.game.snapshot()
         self.changed()
 
     def _note_link(self, event: events.Event) -> None:
