@@ -22,10 +22,12 @@ import trio
 
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.bots import LEVELS
+from p2p_rummy.catalogue import _
+from p2p_rummy.commands.options import write_default
 from p2p_rummy.companions import Companion, companions, newcomers, returners
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.home import player_name
-from p2p_rummy.options import GAMES, resolve
+from p2p_rummy.options import GAMES, Option, options_of, resolve
 from p2p_rummy.terminal.text import printable
 from p2p_rummy.web.desk import Desk, Message, PageFace
 from p2p_rummy.web.records import LogRecords
@@ -98,6 +100,7 @@ class PeerHouse:
             "fingerprint": fingerprint(self.home.identity.public_key),
             "games": list(GAMES),
             "levels": list(LEVELS),
+            "options": {game: [option_record(option, game) for option in options_of(game)] for game in GAMES},
             "problem": self._problem,
             "tables": [
                 {
@@ -128,10 +131,9 @@ class PeerHouse:
         seats, bots = number(wishes, "seats", 2, 8), number(wishes, "bots", 0, 7)
         if bots >= seats:
             raise Complaint(f"{bots} bots and you do not fit at {seats} seats: choose fewer bots")
-        given = wishes.get("options", {})
-        options: dict[str, object] = dict(given) if isinstance(given, dict) else {}
+        options = named_texts(wishes, "options")
         if wishes.get("hints") is True:
-            options["hints"] = True
+            options["hints"] = "true"
         settings = resolve(game, options, seats)
         offer = Offer(
             game=game,
@@ -325,6 +327,20 @@ def seat_record(claim: SeatClaim) -> Message:
     return {"name": printable(claim.name), "fingerprint": fingerprint(claim.key), "bot": claim.bot}
 
 
+def option_record(option: Option, game: str) -> Message:
+    """One row of the form with which a table's rules are chosen; values as text, as on the command line."""
+    values = {"bool": ["true", "false"], "packs": ["auto", "1", "2"]}.get(option.kind, list(option.choices))
+    return {
+        "name": option.name,
+        "value": write_default(option, game),
+        "values": values + (["none"] if option.nullable and values else []),
+        "meanings": {value: _(meaning) for value, meaning in option.choices.items()},
+        "allowed": option.allowed(),
+        "rule": option.rule,
+        "text": _(option.text),
+    }
+
+
 def qr_rows(ticket: str) -> list[str]:
     """The code's modules, row by row, 1 for a dark one."""
     return [
@@ -347,6 +363,16 @@ def text(wishes: Message, field: str, among: Sequence[str] | None = None) -> str
             f"{field}: choose one of {', '.join(among)}" if among else f"{field}: a text is needed"
         )
     return value
+
+
+def named_texts(wishes: Message, field: str) -> dict[str, object]:
+    """A map of texts; the options themselves are judged where they are read."""
+    value = wishes.get(field, {})
+    if not isinstance(value, dict) or not all(
+        isinstance(item, str) and len(item) <= 200 for item in value.values()
+    ):
+        raise Complaint(f"{field}: names and texts are needed")
+    return dict(value)
 
 
 def number(wishes: Message, field: str, low: int, high: int) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from p2p_rummy.web.house import ticket_of
+
 House = Callable[..., Any]
 
 
@@ -244,3 +246,35 @@ def test_a_wrong_ticket_says_what_is_wrong(
     page.click("button[value=join]")
     page.wait_for_selector(".banner:not(.gone)")
     assert said in page.inner_text(".banner:not(.gone)")
+
+
+def test_the_rules_of_a_table_are_chosen_on_the_page(house: House, pages: Callable[[], Any]) -> None:
+    here = house("Mika", window_seconds=0, bot_pause_seconds=0)
+    page = pages()
+    page.goto(here.address)
+    page.select_option("select[name=seats]", "2")
+    page.select_option("select[name=bots]", "1")
+    page.click("summary")
+    page.select_option("#set-calling", "off")
+    page.fill("#set-target", "oops")
+    page.click("text=Open the table")
+    page.wait_for_selector(".banner:not(.gone)")
+    assert "target" in page.inner_text(".banner:not(.gone)")
+    page.fill("#set-target", "250")
+    page.click("text=Open the table")
+    page.wait_for_selector(".hand [data-hand]", timeout=20000)
+    assert dict(here.table.desk.face.table.agreement.options) == {"calling": "off", "target": "250"}
+
+
+def test_a_spectators_page_sees_what_is_public(house: House, pages: Callable[[], Any]) -> None:
+    here = house("Mika", window_seconds=0, bot_pause_seconds=0)
+    page, looking = pages(), pages()
+    short_table(page, here)
+    looking.goto(house("Cy").address)
+    looking.fill("input[name=ticket]", ticket_of(here.table.desk.face.table))
+    looking.click("button[value=watch]")
+    looking.wait_for_selector(".watching .others .seat", timeout=20000)
+    take_turn(page, with_mouse=False)
+    top = page.eval_on_selector(".pile .card.top", "card => card.dataset.pile")
+    looking.wait_for_selector(f"[data-pile='{top}']")
+    assert looking.locator("[data-hand], [data-do]").count() == 0

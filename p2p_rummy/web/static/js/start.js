@@ -6,6 +6,7 @@ import { picture } from "./cards.js";
 import { refusedWords } from "./words.js";
 
 let failed = "";
+let game = "rum500";
 let busy = false;
 
 async function attempt(act, what, fields) {
@@ -50,14 +51,15 @@ export function startPage(start, act) {
     failed || start.problem ? h("p", { class: "banner", role: "alert" }, failed || start.problem) : null,
     h("main", { class: "start-grid" },
       h("section", { class: "start-card", "aria-labelledby": "open-title" }, h("h2", { id: "open-title" }, t("start.open")),
-        h("form", { on: { submit: submit(act, "open", (form) => ({ name: form.name, game: form.game, seats: Number(form.seats), bots: Number(form.bots), level: form.level, hints: form.hints === "on" })) } },
+        h("form", { on: { submit: submit(act, "open", (form) => ({ name: form.name, game: form.game, options: changed(start, form), seats: Number(form.seats), bots: Number(form.bots), level: form.level, hints: form.hints === "on" })) } },
           field("start.name", h("input", { name: "name", maxlength: 24, required: true, value: start.name || "", autocomplete: "nickname" })),
-          field("start.game", h("select", { name: "game" }, ...(start.games || []).map((game) => h("option", { key: game, value: game, selected: game === "rum500" }, t(`game.${game}`))))),
+          field("start.game", h("select", { name: "game", on: { change: (event) => { game = event.target.value; act.render(); } } }, ...(start.games || []).map((one) => h("option", { key: one, value: one, selected: one === game }, t(`game.${one}`))))),
           h("div", { class: "pair" },
             field("start.seats", h("select", { name: "seats" }, ...[2, 3, 4, 5, 6, 7, 8].map((count) => h("option", { key: count, value: count, selected: count === 3 }, count)))),
             field("start.bots", h("select", { name: "bots" }, ...[0, 1, 2, 3, 4, 5, 6, 7].map((count) => h("option", { key: count, value: count, selected: count === 2 }, count))))),
           field("start.level", h("select", { name: "level" }, ...(start.levels || []).map((level) => h("option", { key: level, value: level, selected: level === "steady" }, t(`level.${level}`))))),
           h("label", { class: "tick" }, h("input", { type: "checkbox", name: "hints" }), t("start.hints")),
+          houseRules(start),
           h("button", { type: "submit", class: "do lit primary", "aria-disabled": busy ? "true" : undefined }, t("start.open_button")))),
       h("section", { class: "start-card", "aria-labelledby": "lan-title" }, h("h2", { id: "lan-title" }, t("start.lan")),
         lan.length ? h("ul", { class: "list" }, ...lan.map((table) => h("li", { key: table.ticket },
@@ -75,6 +77,27 @@ export function startPage(start, act) {
           h("span", {}, h("strong", {}, table.names.join(", ")), " ", t("start.resume_line", { game: t(`game.${table.game}`) })),
           h("button", { type: "button", class: "do lit", on: { click: () => attempt(act, "resume", { table: table.table }) } }, t("start.resume_button")))))) : null),
     h("footer", { class: "start-foot" }, h("p", {}, t("start.trust")), start.fingerprint ? h("p", { class: "mono" }, t("start.fingerprint", { fingerprint: start.fingerprint })) : null));
+}
+
+/** Every option of the game chosen, as the command line has it; only what differs from the game's own is sent. */
+function houseRules(start) {
+  const rows = (start.options?.[game] || []).filter((option) => !["hints", "players_min", "players_max"].includes(option.name));
+  return h("details", { class: "options", key: `options-${game}` }, h("summary", {}, t("start.options")),
+    ...rows.map((option) => h("div", { key: option.name, class: "option" },
+      h("label", { for: `set-${option.name}` }, option.name.replaceAll("_", " "), h("span", { class: "small-print" }, ` ${option.rule}`)),
+      option.values.length
+        ? h("select", { id: `set-${option.name}`, name: `set-${option.name}` }, ...option.values.map((value) => h("option", { key: value, value, selected: value === option.value, title: option.meanings[value] || "" }, value.replaceAll("_", " "))))
+        : h("input", { id: `set-${option.name}`, name: `set-${option.name}`, value: option.value, title: option.allowed, autocomplete: "off", spellcheck: "false", maxlength: 100 }),
+      h("p", { class: "small-print" }, option.text))));
+}
+
+function changed(start, form) {
+  const found = {};
+  for (const option of start.options?.[form.game] || []) {
+    const value = form[`set-${option.name}`];
+    if (value !== undefined && value !== option.value) found[option.name] = value;
+  }
+  return found;
 }
 
 function field(key, control) {

@@ -91,7 +91,9 @@ function reasonWords({ reason, rule }) {
 export function refusedWords({ code, message, rule, cards = [] }) {
   const list = cards.map((card) => (/^[A2-9TJQKX]/.test(card) ? cardSigns(card) : card)).join(" ");
   const key = `refused.${code}`;
-  const sentence = known(key) ? t(key, { cards: list }) : message || code;
+  // Which option it is only the message says.
+  const detail = code === "bad_option" && message ? `: ${message}` : "";
+  const sentence = known(key) ? t(key, { cards: list }) + detail : message || code;
   return rule ? `${sentence} (${rule})` : sentence;
 }
 
