@@ -22,6 +22,8 @@ from tests.second.log import (
     Table,
     check_agreement,
     check_certificate,
+    check_exposed,
+    check_signature,
     leader,
     quorum,
     read_entry,
@@ -332,31 +334,23 @@ def test_quorums_are_those_of_the_table_in_the_specification() -> None:
 
 
 def test_evidence_of_two_statements() -> None:
-    for case in file("entries")["evidence"]:
-        number, agreement, reason, *rest = encoding.decode(
-            B(case["bytes"]), size=1 << 28, depth=5, values=1 << 20
-        )
-        if number:
-            continue
-        keys = [claim[0] for claim in check_agreement(agreement)[4]]
-        first, second = map(read_entry, rest)
-        signed = all(identity.holds(keys[e.seat], "entry", e.content, e.signature) for e in (first, second))
-        same = (first.place, first.seat, first.kind, first.round) == (
-            second.place,
-            second.seat,
-            second.kind,
-            second.round,
-        )
-        voted = first.kind in ("PREVOTE", "PRECOMMIT")
-        found = ("double_vote" if voted else "equivocation") if same and first.id != second.id else ""
-        if case.get("convicts") == "broke_its_lock":
-            assert first.kind == "PRECOMMIT"
-            assert second.kind == "PREVOTE"
-            assert second.round > first.round
-            assert second.body[3] < first.round
-            assert second.body[0] != first.body[0]
+    exposed = [case for case in file("entries")["evidence"] if B(case["bytes"])[1] == 0]
+    assert sum(case["verdict"] for case in exposed) == 5
+    for case in exposed:
+        assert verdict(check_exposed, B(case["bytes"])) == case.get("reason", ""), case["comment"]
+        if case["verdict"]:
+            assert check_exposed(B(case["bytes"])) == case["seat"]
+
+
+def test_signatures_of_entries() -> None:
+    told = file("entries")
+    table = Table(check_agreement(B(told["agreement"]["bytes"])))
+    for case in told["foreign"]:
+        entry = read_entry([B(part) for part in case["entry"]])
+        if case["reason"] == "other_table":
+            assert entry.table != table.table
         else:
-            assert (signed and found == reason) is case["verdict"], case["comment"]
+            assert verdict(check_signature, entry, table.keys) == case["reason"], case["comment"]
 
 
 def test_the_whole_hand_of_rum500() -> None:

@@ -16,14 +16,17 @@ from protocol import canonical, evidence, identity
 from protocol.agreement import Agreement
 from protocol.course import Course
 from protocol.dealing import RealDecks
+from protocol.effects import Close
 from protocol.entry import Entry, from_value, read
 from protocol.errors import EncodingError, LocalProtocolError, ProtocolError, VerificationError
 from protocol.group import Point, decode_scalar
 from protocol.judge import judge
 from protocol.log import encode_agreement, head_after
+from protocol.session import Session
 from protocol.ticket import BadTicket, parse_ticket
 from protocol.verify import LogRefused, verify_log
 from scripts.vector_files import link, proofs, shuffle
+from scripts.vector_files.form import somebody, source
 from scripts.vector_files.scripted import scripted_game
 from scripts.vectors import NAMES, text_of
 
@@ -184,6 +187,46 @@ def test_some_entries_cannot_be_read_f74_f75_f81_f82(case: Case) -> None:
     with pytest.raises(EncodingError) as caught:
         read(content, signature)
     assert case["reason"] in str(caught.value)
+
+
+def seat_0() -> Session:
+    """Seat 0 of that table at step 0, with a link (1) to seat 1."""
+    draw = source("seat 0")
+    session = Session(somebody(0), AGREEMENT, scripted_game, draw, now=0.0)
+    session.link_up(1, AGREEMENT.keys[1], 0.0)
+    session.take_effects()
+    return session
+
+
+def closes(session: Session) -> list[Close]:
+    return [effect for effect in session.take_effects() if isinstance(effect, Close)]
+
+
+@pytest.mark.parametrize("case", cases("entries", "unreadable"))
+def test_what_cannot_be_read_ends_the_link_and_changes_nothing(case: Case) -> None:
+    session = seat_0()
+    before = (session.head, session.step, session.waiting_for)
+    session.received(1, canonical.encode([2, [list(map(B, case["entry"]))]]), 1.0)
+    assert [effect.link for effect in closes(session)] == [1]
+    assert (session.head, session.step, session.waiting_for) == before
+    assert session.exposed == ()
+
+
+@pytest.mark.parametrize("case", cases("entries", "foreign"))
+def test_what_nobody_at_the_table_signed_is_ignored_three_times_f54_f65_f99_n31(case: Case) -> None:
+    session = seat_0()
+    before = (session.head, session.step, session.waiting_for)
+    message = canonical.encode([2, [list(map(B, case["entry"]))]])
+    session.received(1, message, 1.0)
+    session.received(1, message, 1.0)
+    assert closes(session) == []
+    session.received(1, message, 1.0)
+    assert [effect.link for effect in closes(session)] == [1]
+    assert (session.head, session.step, session.waiting_for) == before
+    assert session.exposed == ()
+    with pytest.raises(VerificationError) as caught:
+        session._check_signed(entry_of(case["entry"]))
+    assert caught.value.reason == case["reason"]
 
 
 @pytest.mark.parametrize("case", cases("entries", "illegal"))

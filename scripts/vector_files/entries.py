@@ -8,8 +8,9 @@ from typing import Any
 from protocol import evidence, log
 from protocol.agreement import agreement_nonce
 from protocol.canonical import decode, encode
-from protocol.entry import Entry, Kind, read, sign
-from scripts.vector_files.form import Case, File, fixed, plain, refused, somebody
+from protocol.entry import Entry, read, sign
+from scripts.vector_files.form import Case, File, accepted, fixed, plain, refused, somebody
+from scripts.vector_files.identity import ORDER
 from scripts.vector_files.scripted_log import SEATS, Scripted, agreement, shown
 
 
@@ -27,6 +28,7 @@ def make() -> File:
         "complaint": shown(log_.complaint) | {"step": log_.complaint.step, "at_fault": log_.complaint.seat},
         "illegal": log_.illegal,
         "unreadable": unreadable(log_.first),
+        "foreign": foreign(log_.first),
         "evidence": pieces(log_),
     }
 
@@ -128,50 +130,87 @@ def unreadable(entry: Entry) -> list[Case]:
     ]
 
 
+# --- what is of no table, or of no seat -------------------------------------------------------------------
+
+
+def foreign(entry: Entry) -> list[Case]:
+    """Well-formed statements that nobody at the table made."""
+    theirs = fixed("another table")
+    return [
+        refused(comment, reason, entry=[made.content.hex(), made.signature.hex()])
+        for comment, reason, made in (
+            ("F54 of another table", "other_table", like(entry, table=theirs)),
+            ("F65 by another seat's number", "bad_signature", like(entry, seat=1, author=0)),
+            ("a seat that is not there", "no_seat", like(entry, seat=3)),
+            ("N31 the signature of another entry", "bad_signature",
+             replace(entry, signature=like(entry, body=["pass", [], []]).signature)),
+            ("F80 the signature with the group order added to S", "bad_signature",
+             replace(entry, signature=unreduced(entry.signature))),
+        )
+    ]  # fmt: skip
+
+
+def unreduced(signature: bytes) -> bytes:
+    s = int.from_bytes(signature[32:], "little") + ORDER
+    return signature[:32] + s.to_bytes(32, "little")
+
+
+def like(entry: Entry, *, author: int | None = None, **changed: Any) -> Entry:
+    """The same entry with other fields, signed by its seat or by ``author``."""
+    names = ("table", "epoch", "step", "seat", "kind", "round", "body", "prev")
+    fields: dict[str, Any] = {name: getattr(entry, name) for name in names} | changed
+    return sign(somebody(fields["seat"] if author is None else author), **fields)
+
+
 # --- evidence --------------------------------------------------------------------------------------------
 
 
 def pieces(log_: Scripted) -> list[Case]:
     """What convicts, and accusations that convict nobody (F58)."""
-    agreed = log_.agreement
-    one = log_.first
-    other = sign(
-        somebody(0), table=one.table, epoch=one.epoch, step=one.step, seat=0, kind=Kind.MOVE, body=["draw", [], []], prev=one.prev
-    )  # fmt: skip
-    vote = log_.votes[1]
-    double = sign(
-        somebody(0), table=vote.table, epoch=vote.epoch, step=vote.step, seat=0, kind=Kind.PREVOTE, round=1,
-        body=[[[1, fixed("an entry")]], [], [], 0], prev=vote.prev,
-    )  # fmt: skip
-    late = sign(
-        somebody(0), table=vote.table, epoch=vote.epoch, step=vote.step, seat=0, kind=Kind.PREVOTE, round=2,
-        body=[[[1, fixed("an entry")]], [], [], 0], prev=vote.prev,
-    )  # fmt: skip
-    lie = sign(
-        somebody(1), table=one.table, epoch=0, step=0, seat=1, kind=Kind.AGREE, body=fixed("lie"), prev=log.genesis(agreed.table)
-    )  # fmt: skip
+    agreed, one = log_.agreement, log_.first
+    other = like(one, body=["draw", [], []])
+    proposal, prevote, _, precommit, _ = log_.votes
+    present = [[1, fixed("an entry")]]
+    double = like(prevote, body=[present, [], [], 0])
+    again = like(proposal, body=[present, []])
+    late = like(prevote, round=2, body=[present, [], [], 0])
+    held = like(precommit, body=[[[1, b""]], present])
+    omitted = like(prevote, round=2, body=[[[1, b""]], [], [], 0])
+    lie = like(log_.agreed, seat=1, body=fixed("lie"))
+    theirs = like(log_.committed, seat=1)
     forged = replace(other, signature=one.signature)
-    precommit = log_.votes[3]
     good = [
-        ("F41 two moves in one step", "equivocation", evidence.exposed(agreed, "equivocation", one, other)),
-        ("F43 two prevotes in one round", "double_vote", evidence.exposed(agreed, "double_vote", vote, double)),
-        ("a prevote against an own precommit", "broke_its_lock", evidence.exposed(agreed, "broke_its_lock", precommit, late)),
-        ("a nonce that was not committed to", "wrong_nonce", evidence.illegal(agreed, "wrong_nonce", [], [], lie)),
+        ("F41, N33 two moves in one step", "equivocation", one, other),
+        ("F43 two prevotes in one round", "double_vote", prevote, double),
+        ("F46 two proposals in one round", "two_proposals", proposal, again),
+        ("a prevote against an own precommit", "broke_its_lock", precommit, late),
+        ("a response that was held, then left out", "omitted_what_it_held", held, omitted),
+    ]
+    illegal = [
+        ("a nonce that was not committed to", evidence.illegal(agreed, "wrong_nonce", [], [], lie)),
+        ("N3 another seat's commitment, with the log before it",
+         evidence.illegal(agreed, "bad_possession_proof", log_.closed[:1], [], theirs)),
     ]  # fmt: skip
     false = [
         ("F58 one move twice", evidence.exposed(agreed, "equivocation", one, one)),
-        ("F58 moves in two steps", evidence.exposed(agreed, "equivocation", one, log_.agreed)),
+        ("F58 entries of two steps", evidence.exposed(agreed, "equivocation", one, log_.agreed)),
         ("F58 another reason", evidence.exposed(agreed, "double_vote", one, other)),
+        ("F58 votes of two seats", evidence.exposed(agreed, "double_vote", prevote, log_.votes[2])),
         ("F58 a good nonce", evidence.illegal(agreed, "wrong_nonce", [], [], log_.agreed)),
+        ("F58 the log before it left out", evidence.illegal(agreed, "bad_possession_proof", [], [], theirs)),
     ]
+    files = [(comment, evidence.exposed(agreed, reason, a, b)) for comment, reason, a, b in good] + illegal
     return [
-        *({"comment": comment, "bytes": data.hex(), "verdict": True, "convicts": reason, "seat": read_seat(data)}
-          for comment, reason, data in good),
+        *(convicts(comment, data) for comment, data in files),
         *(refused(comment, "bad_evidence", bytes=data.hex()) for comment, data in false),
-        refused("F58 a forged signature", "bad_signature", bytes=evidence.exposed(agreed, "equivocation", one, forged).hex()),
-    ]  # fmt: skip
+        refused(
+            "F58 a forged signature",
+            "bad_signature",
+            bytes=evidence.exposed(agreed, "equivocation", one, forged).hex(),
+        ),
+    ]
 
 
-def read_seat(data: bytes) -> int:
-    content, signature = decode(data)[-1]
-    return read(content, signature).seat
+def convicts(comment: str, data: bytes) -> Case:
+    _, _, reason, *_, (content, signature) = decode(data)
+    return accepted(comment, bytes=data.hex(), convicts=reason, seat=read(content, signature).seat)

@@ -63,6 +63,7 @@ class Scripted:
         self.complaint: Entry
         self.first: Entry
         self.agreed: Entry
+        self.committed: Entry
 
     def run(self) -> None:
         while self.course.stage is not Stage.END:
@@ -87,6 +88,8 @@ class Scripted:
         self.closed.append(closed)
         if closed.step == 0:
             self.agreed = closed.entries[0]
+        if due.stage is Stage.COMMIT:
+            self.committed = closed.entries[0]
         self.steps.append(
             {
                 **needed,

@@ -124,6 +124,45 @@ def check_certificate(
     return closing
 
 
+# --- 11 --------------------------------------------------------------------------------------------------
+
+VOTES = ("PROPOSAL", "PREVOTE", "PRECOMMIT")
+
+
+def check_exposed(data: bytes) -> int:
+    """The seat that this evidence of the first form convicts."""
+    number, agreement, reason, *pair = decode(data, size=1 << 28, depth=5, values=1 << 20)
+    need(number == 0, "bad_evidence")
+    claims = check_agreement(agreement)[4]
+    table = H("agreement", agreement)
+    first, second = map(read_entry, pair)
+    for entry in (first, second):
+        need(entry.table == table, "bad_evidence")
+        check_signature(entry, [claim[0] for claim in claims])
+    need(reason == contradiction(first, second), "bad_evidence")
+    return first.seat
+
+
+def contradiction(first: Entry, second: Entry) -> str:
+    """What two signed statements convict their author of, "" if of nothing."""
+    if first.id == second.id or first.seat != second.seat or first.place != second.place:
+        return ""
+    if (first.kind, first.round) == (second.kind, second.round):
+        if first.kind == "PROPOSAL":
+            return "two_proposals"
+        return "double_vote" if first.kind in VOTES else "equivocation"
+    if first.round > second.round:
+        first, second = second, first
+    if second.kind != "PREVOTE" or first.kind not in VOTES or first.round == second.round:
+        return ""
+    closing, _, exposed, justified = second.body
+    if first.kind == "PRECOMMIT" and first.body[0] != closing and justified < first.round:
+        return "broke_its_lock"
+    held = {seat for seat, _ in first.body[1]} if first.kind != "PROPOSAL" else set()
+    left_out = {seat for seat, entry in closing if not entry} - set(exposed)
+    return "omitted_what_it_held" if justified == 0 and held & left_out else ""
+
+
 # --- 9 ---------------------------------------------------------------------------------------------------
 
 
