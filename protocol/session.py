@@ -123,7 +123,12 @@ class Session:
             elif isinstance(record, ProofRecord):
                 self._steps.convicted(record.seat, record.data, now)
             self._steps.advance(now)
-        self._out.effects = [effect for effect in self._out.effects if not isinstance(effect, Notify)]
+        # Only that the game is over is told again: whoever opens a finished table waits for nothing else.
+        self._out.effects = [
+            effect
+            for effect in self._out.effects
+            if not isinstance(effect, Notify) or isinstance(effect.event, events.GameOver)
+        ]
 
     # --- inputs ----------------------------------------------------------------------------------------
 

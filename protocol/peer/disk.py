@@ -7,14 +7,13 @@ that was made with it, so a StoreSecret ends the part before it.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import trio
 
 from protocol.effects import Effect, Publish, Record, StoreSecret, WipeSecret
+from protocol.events import Event, EvidenceFound, GameOver, HandOver
 from protocol.journal import Journal, PublicLog, Secrets
 from protocol.peer.home import TableHome
 
@@ -89,20 +88,14 @@ class Disk:
             # Not abandoned when cancelled: a file is never closed under a write.
             await trio.to_thread.run_sync(self._write, part)
 
-    async def finish_hand(self) -> None:
-        """Make the public log durable.  Raises DiskFailed."""
-        await trio.to_thread.run_sync(self._log.sync)
+    async def note(self, event: Event) -> None:
+        """Keep what an event asks to be kept, before it is told.  Raises DiskFailed.
 
-    async def keep_evidence(self, seat: int, step: int, data: bytes) -> None:
-        """Write a proof against a seat beside the log.  A proof that is there already is not written again.
-
-        The journal holds it too, so a disk that fails here costs nothing that is needed to play on.
+        At the end of a hand the public log is made durable, at the end of the game the table is marked as over;
+        evidence becomes a file of its own.
         """
-        await trio.to_thread.run_sync(self._keep_evidence, self.table.evidence_path(seat, step), data)
-
-    def _keep_evidence(self, path: Path, data: bytes) -> None:
-        with contextlib.suppress(OSError), path.open("xb") as file:
-            file.write(data)
+        if isinstance(event, HandOver | GameOver | EvidenceFound):
+            await trio.to_thread.run_sync(self._note, event)
 
     def close(self) -> None:
         self.journal.close()
@@ -117,3 +110,11 @@ class Disk:
             self._log.append(part.published)
         for hand in part.wiped:
             self._secrets.wipe(hand)
+
+    def _note(self, event: HandOver | GameOver | EvidenceFound) -> None:
+        if isinstance(event, EvidenceFound):
+            self.table.save_evidence(event.seat, event.step, event.data)
+            return
+        self._log.sync()
+        if isinstance(event, GameOver):
+            self.table.mark_over()

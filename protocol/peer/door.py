@@ -5,7 +5,9 @@ out in the order in which they came: first the oldest from the same address, whe
 share, then the oldest of all.  An honest peer is a stranger for one round trip, so a crowd of silent sockets
 (F93, F95) cannot keep it out: they would have to come faster than it speaks.
 
-Behind the handshake a *route* takes over, chosen by what the dialer asked for; the route knows whom it wants.
+Behind the handshake a *route* takes over, chosen by what the dialer asked for; the route knows whom it wants.  Until the
+route admits it, a connection stays a stranger: whoever proves some identity and is then refused, or says nothing, takes
+up no more than before.
 """
 
 from __future__ import annotations
@@ -28,8 +30,10 @@ EXHAUSTED_SECONDS: Final = 0.25
 
 _EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 
-Route = Callable[[Connection], Awaitable[None]]
-"""Runs an authenticated connection to its end."""
+Admit = Callable[[], None]
+
+Route = Callable[[Connection, Admit], Awaitable[None]]
+"""Runs an authenticated connection to its end, or refuses it.  Calls the second argument when it is let in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,27 +83,33 @@ class Door:
             self._strangers.pop(next(iter(self._strangers))).scope.cancel()
 
     async def _welcome(self, number: int, stream: trio.abc.Stream, stranger: _Stranger) -> None:
-        route: Route | None = None
+        def admit() -> None:
+            self._strangers.pop(number, None)
+
         try:
             with stranger.scope:
                 connection = Connection.accepted(number, stream, self._identity, listening_port=self.port)
                 try:
                     greeting = await connection.handshake(self._judge)
-                    route = self.routes.get((greeting.purpose, greeting.table))
                 except LinkLost:
                     await connection.farewell()
+                    return
+                route = self.routes.get((greeting.purpose, greeting.table))
+                if route is None:
+                    await connection.refuse(*_unknown(greeting))
+                else:
+                    await route(connection, admit)
         finally:
             self._strangers.pop(number, None)
-            if route is None:
-                await trio.aclose_forcefully(stream)
-        if route is not None:
-            await route(connection)
+            await trio.aclose_forcefully(stream)
 
     def _judge(self, greeting: Greeted) -> tuple[str, str] | None:
-        if (greeting.purpose, greeting.table) in self.routes:
-            return None
-        if greeting.purpose is Purpose.LOBBY:
-            return Code.UNKNOWN_TABLE, "no table of that ticket is open here; ask the host for a new ticket"
-        if greeting.purpose is Purpose.WATCH:
-            return Code.UNKNOWN_TABLE, "there is nothing to watch here"
-        return Code.UNKNOWN_TABLE, "this peer does not sit at that table"
+        return None if (greeting.purpose, greeting.table) in self.routes else _unknown(greeting)
+
+
+def _unknown(greeting: Greeted) -> tuple[str, str]:
+    if greeting.purpose is Purpose.LOBBY:
+        return Code.UNKNOWN_TABLE, "no table of that ticket is open here; ask the host for a new ticket"
+    if greeting.purpose is Purpose.WATCH:
+        return Code.UNKNOWN_TABLE, "there is nothing to watch here"
+    return Code.UNKNOWN_TABLE, "this peer does not sit at that table"

@@ -24,7 +24,7 @@ import trio
 from protocol.agreement import Agreement
 from protocol.effects import Close, Effect, Notify, Send, Timer, Work
 from protocol.errors import LocalProtocolError
-from protocol.events import Event, EvidenceFound, GameOver, Halted, HandOver
+from protocol.events import Event, Halted
 from protocol.game import Game
 from protocol.identity import Identity
 from protocol.journal import DiskFailed
@@ -175,10 +175,7 @@ class Driver:
         elif isinstance(effect, Timer):
             self._timer = effect.at
         elif isinstance(effect, Notify):
-            if isinstance(effect.event, HandOver | GameOver):
-                await self._disk.finish_hand()
-            if isinstance(effect.event, EvidenceFound):
-                await self._disk.keep_evidence(effect.event.seat, effect.event.step, effect.event.data)
+            await self._disk.note(effect.event)
             self._tell(effect.event)
             if isinstance(effect.event, Halted):
                 self.halted = True

@@ -18,6 +18,7 @@ from protocol.agreement import Agreement
 from protocol.errors import RemoteProtocolError
 from protocol.identity import Identity
 from protocol.peer.connection import Connection, LinkLost
+from protocol.peer.door import Admit
 from protocol.peer.joining import CannotJoin
 from protocol.peer.mesh import LONGEST_PAUSE, Owner, call
 from protocol.peer.tcp import Network
@@ -48,7 +49,7 @@ class Gallery:
         for spectator in tuple(self._spectators.values()):
             spectator.close(code, reason)
 
-    async def welcome(self, connection: Connection) -> None:
+    async def welcome(self, connection: Connection, admit: Admit) -> None:
         """The route for spectators."""
         if connection.peer_key in self._agreement.keys:
             await connection.refuse(Code.DUPLICATE_KEY, "this key sits at the table; come back with: resume")
@@ -66,6 +67,7 @@ class Gallery:
             else:
                 connection.close(Code.PROTOCOL, f"{kind.name} is not expected of a spectator")
 
+        admit()
         self._spectators[number] = connection
         connection.send(Kind.LOBBY, lobby.write_showing(self._agreement))
         self._owner.link_up(number, connection.peer_key)

@@ -10,6 +10,7 @@
         journal, secret-N     see protocol.journal
         mark                  which file the journal was when it was last opened
         TABLE.log             the public log, for ``verify`` and ``replay``
+        seatK-stepN.evidence  a proof against seat K, for ``evidence``
         over                  present when the game has ended
 
 Everything is private to the owner of the home; only the log is meant to be shown to others.
@@ -35,6 +36,7 @@ from protocol.journal import (
     DiskFailed,
     Lock,
     read_small_file,
+    write_durably,
     write_small_file,
 )
 from protocol.lobby import AddressBook
@@ -97,6 +99,12 @@ class TableHome:
     def mark_over(self) -> None:
         """The game has ended: nothing here is to be resumed.  Raises DiskFailed."""
         write_small_file(self.path / "over", _AGREEMENT, self.agreement.table)
+
+    def save_evidence(self, seat: int, step: int, data: bytes) -> None:
+        """Keep a proof against a seat; one that is there already stays as it is (F102).  Raises DiskFailed."""
+        path = self.evidence_path(seat, step)
+        if not path.exists():
+            write_durably(path, data)
 
     def save_mark(self, mark: tuple[int, int, int]) -> None:
         """Note which file the journal is.  Raises DiskFailed."""

@@ -11,6 +11,7 @@ import trio
 from protocol import lobby
 from protocol.errors import RemoteProtocolError
 from protocol.peer.connection import HANDSHAKE_SECONDS, Connection
+from protocol.peer.door import Admit
 from protocol.ticket import Address
 from protocol.wire import Code, Kind
 
@@ -46,7 +47,7 @@ class Hosting:
             self._emptied = trio.Event()
             await self._emptied.wait()
 
-    async def welcome(self, connection: Connection) -> None:
+    async def welcome(self, connection: Connection, admit: Admit) -> None:
         """The route for guests.  One that does not JOIN in the time of a handshake is sent away."""
         if len(self._guests) >= MAX_GUESTS:
             await connection.refuse(Code.BUSY, "too many guests at once; try again in a moment")
@@ -65,6 +66,7 @@ class Hosting:
                 connection.close(Code.PROTOCOL, error.message)
                 return
             patience.deadline = math.inf
+            admit()
             self._carry_out()
 
         try:

@@ -23,13 +23,13 @@ from protocol import lobby
 from protocol.agreement import Agreement
 from protocol.deck import TWO_PACKS, prepare
 from protocol.errors import LocalProtocolError, ProtocolError
-from protocol.events import Event, GameOver, Halted
+from protocol.events import Event, Halted
 from protocol.game import Game, Refused
 from protocol.identity import Identity
 from protocol.journal import DiskFailed
 from protocol.peer.connection import FAREWELL_SECONDS, HANDSHAKE_SECONDS, Connection
 from protocol.peer.disk import Disk
-from protocol.peer.door import Door, Route
+from protocol.peer.door import Admit, Door, Route
 from protocol.peer.driver import Driver
 from protocol.peer.gallery import Gallery, Watching
 from protocol.peer.home import Home, TableHome
@@ -201,17 +201,17 @@ class Life:
         elif isinstance(output, lobby.Proposed):
             self._proposed = output.agreement.table
             self.door.routes[Purpose.SEAT, self._proposed] = self._welcome_early
-        if isinstance(output, lobby.RosterChanged | lobby.Proposed | lobby.Started):
+        if isinstance(output, lobby.RosterChanged | lobby.Proposed):
             self.say(output)
-        if isinstance(output, lobby.Started):
+        elif isinstance(output, lobby.Started):
             self._nursery.start_soon(self._begin, output)
 
-    async def _welcome_early(self, connection: Connection) -> None:
+    async def _welcome_early(self, connection: Connection, admit: Admit) -> None:
         """A seat that heard START before us and dials already: it waits until our files are open."""
         with trio.move_on_after(HANDSHAKE_SECONDS):
             await self._seated.wait()
         if self._mesh is not None:
-            await self._mesh.welcome(connection)
+            await self._mesh.welcome(connection, admit)
         else:
             await connection.refuse(Code.UNKNOWN_TABLE, "the table has not started here")
 
@@ -264,6 +264,7 @@ class Life:
                 self.say(Halted(reason=error.code, message=f"this table cannot be taken up: {error}"))
                 return
             self._seated.set()
+            self._say_started(files.agreement, book)
             routes: dict[tuple[Purpose, bytes], Route] = {(Purpose.SEAT, agreement.table): mesh.welcome}
             if agreement.spectators:
                 routes[Purpose.WATCH, agreement.table[:TABLE_BYTES]] = gallery.welcome
@@ -289,7 +290,7 @@ class Life:
             self.make_game,
             disk,
             self,
-            self._told,
+            self.say,
             records=disk.journal.records,
             secrets=disk.secrets,
             doubt=bool(disk.doubt),
@@ -319,6 +320,7 @@ class Life:
         disk = await trio.to_thread.run_sync(Disk, files)
         self._files = files
         self._driver = driver = self._new_driver(None, disk)
+        self._say_started(agreement, tuple(() for _ in agreement.seats))
 
         async def run() -> None:
             try:
@@ -335,12 +337,9 @@ class Life:
         with contextlib.suppress(trio.BrokenResourceError):
             self.tell.send_nowait(event)
 
-    def _told(self, event: Event) -> None:
-        if isinstance(event, GameOver):
-            # If the disk fails here, a resume finds the table again and that it is over: no harm.
-            with contextlib.suppress(DiskFailed):
-                self.files.mark_over()
-        self.say(event)
+    def _say_started(self, agreement: Agreement, book: lobby.AddressBook) -> None:
+        """From here on the face can read the session."""
+        self.say(lobby.Started(agreement=agreement, addresses=book))
 
     # --- where the session's messages go (driver.Links) ---
 

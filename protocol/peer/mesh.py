@@ -33,6 +33,7 @@ import trio
 
 from protocol.identity import Identity
 from protocol.peer.connection import HANDSHAKE_SECONDS, Budget, Connection, LinkLost
+from protocol.peer.door import Admit
 from protocol.peer.tcp import Network
 from protocol.ticket import Address
 from protocol.wire import Code, Kind, Purpose
@@ -146,7 +147,7 @@ class Mesh:
             for neighbour in self._neighbours.values():
                 nursery.start_soon(self._keep, neighbour)
 
-    async def welcome(self, connection: Connection) -> None:
+    async def welcome(self, connection: Connection, admit: Admit) -> None:
         """The route for seats that dial us."""
         neighbour = self._neighbours.get(connection.peer_key)
         if neighbour is None:
@@ -157,6 +158,7 @@ class Mesh:
             return
         if connection.listening_port and connection.remote_host:
             neighbour.learn(Address(host=connection.remote_host, port=connection.listening_port))
+        admit()
         await self._live(neighbour, connection)
 
     # --- one link ---

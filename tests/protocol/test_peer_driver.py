@@ -28,7 +28,7 @@ from protocol.effects import (
     Work,
 )
 from protocol.errors import LocalProtocolError
-from protocol.events import Event, GameOver, Halted, StepClosed
+from protocol.events import Accusation, Event, EvidenceFound, GameOver, Halted, HandOver, StepClosed
 from protocol.identity import Identity
 from protocol.journal import Journal, Secrets, read_log
 from protocol.peer import disk as disk_module
@@ -358,15 +358,32 @@ async def test_a_session_that_halts_is_asked_nothing_more(autojump_clock: MockCl
         stage.driver.move("draw")
 
 
-async def test_the_log_is_durable_when_the_game_is_over(
+async def test_the_log_is_durable_and_the_table_over_before_the_end_is_told(
     autojump_clock: MockClock, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced: list[str] = []
-    monkeypatch.setattr(
-        disk_module.PublicLog, "sync", lambda log: synced.append(log.path.suffix), raising=True
+    happened: list[str] = []
+    real = disk_module.PublicLog.sync
+    monkeypatch.setattr(disk_module.PublicLog, "sync", lambda log: (happened.append("synced"), real(log)))
+    monkeypatch.setattr(stage.driver, "_tell", lambda event: happened.append(type(event).__name__))
+    await stage.ask(
+        Publish(data=b"last"),
+        Notify(event=HandOver(hand=1, scores=(1, 2))),
+        Notify(event=GameOver(scores=(1, 2), winners=(1,), head=b"h")),
     )
-    await stage.ask(Publish(data=b"last"), Notify(event=GameOver(scores=(1, 2), winners=(1,), head=b"h")))
-    assert synced == [".log"]
+    assert happened == ["synced", "HandOver", "synced", "GameOver"]
+    assert (stage.directory / "over").exists()
+
+
+async def test_f102_one_proof_is_one_file_however_often_it_is_found(
+    autojump_clock: MockClock, stage: Stage
+) -> None:
+    found = EvidenceFound(
+        seat=1, accusation=Accusation.EXPOSED, reason="equivocation", message="", step=3, data=b"two contents"
+    )
+    await stage.ask(Notify(event=found), Notify(event=found))
+    (path,) = stage.directory.glob("*.evidence")
+    assert path.name == "seat1-step3.evidence"
+    assert path.read_bytes() == b"two contents"
 
 
 async def test_a_resumed_session_gets_its_records_and_secrets(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 from collections.abc import AsyncIterator
@@ -436,3 +437,39 @@ async def test_garbage_on_the_table_link_ends_that_link_only(autojump_clock: Moc
         assert peers[2].linked == {0, 1}
         await trio.sleep(5)
         assert everybody_linked(peers)
+
+
+async def test_a_crowd_with_real_identities_takes_no_more_room_than_strangers(
+    autojump_clock: MockClock,
+) -> None:
+    """Each proves a key of its own, is refused, and does not hang up: the door shows them out as it does others."""
+    network = MemoryNetwork()
+    peers = [Peer(network, 0), Peer(network, 1)]
+    async with trio.open_nursery() as nursery:
+        await nursery.start(peers[0].run, [1])
+
+        async def stay(number: int) -> None:
+            stream = await network.at(f"10.8.{number}.1").dial(Address(host="10.0.0.1", port=4000))
+            link = wire.Link(
+                wire.Role.DIALER,
+                Identity(number.to_bytes(32, "big")),
+                entropy=number.to_bytes(64, "big"),
+                table=TABLE,
+                purpose=Purpose.SEAT,
+            )
+            with contextlib.suppress(trio.BrokenResourceError):
+                while not link.closed:
+                    await stream.send_all(link.take_outgoing())
+                    link.receive(bytes(await stream.receive_some(4096)))
+                await stream.send_all(link.take_outgoing())
+            await trio.sleep_forever()
+
+        for number in range(1, 300):
+            nursery.start_soon(stay, number)
+        await trio.sleep(0.5)
+        open_ends = [s for s in network.streams if s.host == "10.0.0.1" and not s.closed]
+        assert len(open_ends) <= MAX_STRANGERS
+        await nursery.start(peers[1].run, [0])
+        await trio.sleep(2)
+        assert everybody_linked(peers)
+        nursery.cancel_scope.cancel()

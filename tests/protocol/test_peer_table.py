@@ -433,3 +433,21 @@ async def test_a_player_does_not_watch_its_own_table(
         )
         assert (await refusal(opening)).reason == "duplicate_key"
         await all_over(players)
+
+
+async def test_a_game_that_is_over_says_so_when_it_is_opened_again(
+    autojump_clock: MockClock, no_threads: None, tmp_path: Path
+) -> None:
+    async with company(tmp_path, 2) as (players, nursery):
+        network = MemoryNetwork()
+        await seat_all(network, players, nursery)
+        await all_over(players)
+        player = players[0]
+        ended, log = player.over, player.log
+        player.events.clear()
+        await nursery.start(player.play, resuming(network, player, player.table.name))
+        await until(lambda: len(player.events) >= 2)
+        assert [type(event) for event in player.events[:2]] == [Started, GameOver]
+        assert player.events[1] == ended
+        await until(lambda: player.log)
+        assert player.log == log
