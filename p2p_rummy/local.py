@@ -19,9 +19,11 @@ from protocol.game import (
     Card,
     Deal,
     Dealt,
+    Dropped,
     Game,
     Moved,
     Over,
+    Returned,
     Seat,
     Showdown,
     Shown,
@@ -130,3 +132,17 @@ class LocalTable:
         slots = self.game.slots_of(seat, text, own)
         self.game.apply(Moved(seat=seat, text=text, openings=tuple((slot, own[slot]) for slot in slots)))
         self.settle(into_next_hand=into_next_hand)
+
+    # --- leaving ---
+
+    def drop(self, seat: Seat, *, void: bool = False, into_next_hand: bool = True) -> None:
+        """The seat leaves: its closed slots are opened, unless the hand is void for want of backups."""
+        slots = () if void else self.game.hidden(seat)
+        faces = tuple((slot, self.secret[slot]) for slot in slots)
+        self.faces[seat].clear()
+        self.game.apply(Dropped(seat=seat, faces=faces, void=void))
+        self.settle(into_next_hand=into_next_hand)
+
+    def sit_down_again(self, seat: Seat) -> None:
+        """The seat comes back, between two hands."""
+        self.game.apply(Returned(seat=seat))
