@@ -1,0 +1,73 @@
+"""No sentence of the terminal lacks a translation, and none loses or invents a field."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import string
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from p2p_rummy.catalogue import LANGUAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def load_script() -> ModuleType:
+    pytest.importorskip("babel")
+    spec = importlib.util.spec_from_file_location("catalogues", ROOT / "scripts" / "catalogues.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    return load_script()
+
+
+def fields_of(text: str) -> set[str]:
+    return {name for _text, name, _spec, _conversion in string.Formatter().parse(text) if name is not None}
+
+
+OTHERS = [language for language in LANGUAGES if language != "en"]
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_sentence_lacks_a_translation(script: ModuleType, language: str):
+    assert script.missing(script.update(language)) == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_translation_is_of_a_sentence_that_is_gone(script: ModuleType, language: str):
+    known = {
+        message.id if isinstance(message.id, str) else message.id[0] for message in script.load(language)
+    }
+    used = {message.id if isinstance(message.id, str) else message.id[0] for message in script.sentences()}
+    assert known - used == set()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_translation_has_the_fields_of_its_sentence(script: ModuleType, language: str):
+    for message in script.load(language):
+        if not message.id:
+            continue
+        ids = [message.id] if isinstance(message.id, str) else list(message.id)
+        texts = [message.string] if isinstance(message.string, str) else list(message.string)
+        for text in texts:
+            # A plural may leave out the number where the singular says it in words.
+            assert fields_of(text) <= fields_of(ids[-1]), message.id
+            assert fields_of(ids[0]) <= fields_of(text), message.id
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_compiled_catalogue_is_the_written_one(script: ModuleType, language: str):
+    from babel.messages.mofile import write_mo
+
+    compiled = io.BytesIO()
+    write_mo(compiled, script.load(language))
+    assert script.po_path(language).with_suffix(".mo").read_bytes() == compiled.getvalue()
