@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from p2p_rummy.catalogue import _, mark
+from p2p_rummy.catalogue import _, current_language, mark
 
 Public = Mapping[str, Any]
 
@@ -130,6 +130,28 @@ REFUSALS: dict[str, str] = {
     "may_not_go_out": mark("that would leave you without a legal finish"),
 }
 
+# Where the engine's own line says more than any sentence kept here: English readers get that line.
+GENERAL_REFUSALS: dict[str, str] = {
+    "ambiguous": mark("that can be read in two ways: say more exactly which"),
+    "option_forbids": mark("the options of this table do not allow that"),
+    "bad_option": mark("that is no option of this game, or not one of its values"),
+    "pay_card_in_hand": mark("whoever holds a pay card may neither swap nor bid"),
+    "bid_too_low": mark("a bid must be higher than the one before"),
+    "not_enough_chips": mark("you do not have so many chips"),
+    "bet_to_answer": mark("there is a bet to answer: call, raise or fold"),
+    "no_bet_to_answer": mark("nobody has bet: check or bet"),
+    "no_more_raises": mark("the bet may not be raised any more"),
+    "over_the_limit": mark("that is more than may be bet here"),
+    "must_show": mark("no hand lies open yet: show yours"),
+    "not_five_cards": mark("a poker hand has five cards"),
+    "not_the_best_five": mark("you hold five better cards than these"),
+    "nothing_to_claim": mark("there is no pot to claim"),
+    "must_play": mark("you hold the card that must be played now"),
+    "not_the_next_card": mark("that is not the next card of the suit"),
+    "wrong_colour": mark("a card of the other colour must be led"),
+    "not_the_lowest": mark("the lowest card must be led"),
+}
+
 
 def refusal(code: str, message: str, rule: str, cards: Sequence[str]) -> str:
     """Why a move is refused, in the user's language, with the number of the rule.
@@ -137,6 +159,8 @@ def refusal(code: str, message: str, rule: str, cards: Sequence[str]) -> str:
     ``message`` is the engine's own English line: used where only it knows the reason (``option_forbids``).
     """
     known = REFUSALS.get(code)
+    if known is None and current_language() != "en":
+        known = GENERAL_REFUSALS.get(code)
     if known is None or ("{cards}" in known and not cards):
         text = message
     else:

@@ -11,6 +11,8 @@ from types import ModuleType
 import pytest
 
 from p2p_rummy.catalogue import LANGUAGES
+from p2p_rummy.narrator import GENERAL_REFUSALS, REFUSALS, refusal
+from p2p_rummy.refusals import CODES, RUMMOLI_CODES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,6 +34,19 @@ def script() -> ModuleType:
 
 def fields_of(text: str) -> set[str]:
     return {name for _text, name, _spec, _conversion in string.Formatter().parse(text) if name is not None}
+
+
+def test_every_refusal_code_has_a_sentence():
+    assert set(CODES) | set(RUMMOLI_CODES) <= set(REFUSALS) | set(GENERAL_REFUSALS)
+
+
+def test_english_readers_get_the_engines_own_line_where_it_says_more(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("p2p_rummy.narrator.current_language", lambda: "en")
+    assert refusal("option_forbids", "only the top card may be taken", "R141", ()) == (
+        "only the top card may be taken (R141)"
+    )
+    monkeypatch.setattr("p2p_rummy.narrator.current_language", lambda: "ja")
+    assert "only the top card" not in refusal("option_forbids", "only the top card may be taken", "R141", ())
 
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
