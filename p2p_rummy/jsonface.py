@@ -47,6 +47,7 @@ from protocol.lobby import Proposed, RosterChanged, Started
 from protocol.peer import Table as PeerTable
 
 Record = dict[str, Any]
+NEVER_SECONDS = 1e9
 
 
 def json_line(record: Record) -> str:
@@ -221,7 +222,9 @@ class JsonFace:
                   legal=self.table.legal_moves())  # fmt: skip
 
     def _left(self, deadline: float) -> float | None:
-        return round(max(0.0, deadline - self._now()), 3) if deadline else None
+        """Seconds, or None for a deadline that never comes (two players, a patient table)."""
+        left = deadline - self._now()
+        return round(max(0.0, left), 3) if deadline and left < NEVER_SECONDS else None
 
     def _public(self) -> Record:
         return self.table.game.snapshot()

@@ -20,7 +20,7 @@ class LineLobby:
     def __init__(self, table: Table, write: Callable[[Sequence[str]], None]) -> None:
         self.leaving = False
         self._table = table
-        self._write = write
+        self._write_lines = write
         self._key = table.home.identity.public_key
         self._known: tuple[SeatClaim, ...] = ()
 
@@ -52,14 +52,13 @@ class LineLobby:
     def unreachable(self, seat: int, reason: str) -> None:
         name = printable(self._table.agreement.seats[seat].name)
         self._write(
-            wrapped(
+            [
                 _(
                     "{name} cannot be reached from here: {reason}. The others pass everything on; nothing is lost.",
                     name=name,
                     reason=printable(reason),
-                ),
-                columns(),
-            )
+                )
+            ]
         )
 
     def typed(self, line: str) -> None:
@@ -78,6 +77,10 @@ class LineLobby:
             case _:
                 self._write([_("The game has not begun. You may type: who, start (the host), leave.")])
 
+    def _write(self, lines: Sequence[str]) -> None:
+        size = columns()
+        self._write_lines([part for line in lines for part in _fitted(line, size)])
+
     def _warn(self, claims: Sequence[SeatClaim]) -> None:
         """A known name with another key is shouted about."""
         for seat in claims:
@@ -90,7 +93,12 @@ class LineLobby:
                     name=printable(seat.name),
                     fingerprint=fingerprint(seat.key),
                 )
-                self._write(wrapped(warning, columns()))
+                self._write([warning])
+
+
+def _fitted(line: str, size: int) -> list[str]:
+    """A line in as many as it needs, except a ticket, which is better cut by the terminal than by us."""
+    return [line] if "p2p-rummy join" in line else wrapped(line, size, rest="    ")
 
 
 def change_lines(known: Sequence[SeatClaim], roster: Roster, own_key: bytes) -> list[str]:
