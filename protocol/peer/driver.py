@@ -148,7 +148,7 @@ class Driver:
             nursery.cancel_scope.cancel()
 
     async def _round(self, nursery: trio.Nursery) -> None:
-        with trio.CancelScope(deadline=self._timer):
+        with trio.CancelScope(deadline=min(self._timer, self._disk.flush_at)):
             await self._wake.wait()
         self._wake = trio.Event()
         now = trio.current_time()
@@ -162,6 +162,8 @@ class Driver:
                 await self._disk.write(part)
                 for effect in part.others:
                     await self._carry_out(effect, nursery)
+            if self._disk.flush_at <= now:
+                await self._disk.flush()
         finally:
             done.set()
 

@@ -41,6 +41,9 @@ def killing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Player], None]:
 
     def kill(player: Player) -> None:
         doomed.add(player.home)
+        if player.table.started:
+            # What was not on the disk yet is lost with the process.
+            monkeypatch.setattr(player.table._life.driver._disk, "_flush", lambda sync: None)
         player.scope.cancel()
 
     return kill

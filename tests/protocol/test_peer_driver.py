@@ -191,6 +191,29 @@ async def test_what_others_signed_costs_no_fsync(
     assert len(syncs) == 1
 
 
+async def test_what_others_signed_waits_half_a_second_for_company_and_no_longer(
+    autojump_clock: MockClock, stage: Stage
+) -> None:
+    path = stage.directory / "journal"
+    empty = path.stat().st_size
+    await stage.ask(record(b"theirs", must_sync=False), Publish(data=b"step"))
+    assert path.stat().st_size == empty
+    await trio.sleep(0.4)
+    assert path.stat().st_size == empty
+    await trio.sleep(0.2)
+    assert path.stat().st_size > empty
+    (log,) = stage.directory.glob("*.log")
+    assert read_log(log).records == (b"step",)
+
+
+async def test_what_waits_goes_before_what_must_be_synced(autojump_clock: MockClock, stage: Stage) -> None:
+    await stage.ask(record(b"theirs", must_sync=False))
+    await stage.ask(record(b"mine"), send(b"mine"))
+    again = Journal.open(stage.directory / "journal")
+    assert again.records == (b"theirs", b"mine")
+    again.close()
+
+
 async def test_a_secret_is_durable_before_any_record_made_with_it(
     autojump_clock: MockClock, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
