@@ -103,7 +103,7 @@ def locate(table: Table, seat: Seat, cards: Sequence[Card], openings: Faces) -> 
         if slot < 0:
             slot = opened.get(card, UNKNOWN)
             used += 1
-            if slot < 0 or table.face[slot] >= 0 or slot not in table.hands[seat]:
+            if slot < 0 or slot not in table.hands[seat] or table.face[slot] >= 0:
                 if card == DEALERS_JOKER and table.rules.dealers_joker and seat == table.dealer:
                     used -= 1
                     slots.append(UNKNOWN)
