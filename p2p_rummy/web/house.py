@@ -31,6 +31,7 @@ from p2p_rummy.options import GAMES, Option, options_of, resolve
 from p2p_rummy.terminal.text import printable
 from p2p_rummy.web.desk import Desk, Message, PageFace
 from p2p_rummy.web.records import LogRecords
+from p2p_rummy.web.rules import table_rules
 from protocol import discovery
 from protocol.agreement import SeatClaim
 from protocol.errors import LocalProtocolError, ProtocolError
@@ -69,7 +70,7 @@ class PeerHouse:
         self.home = home
         self.name = name
         self.records = LogRecords()
-        self.desk = Desk(house=self, records=self.records)
+        self.desk = Desk(house=self, records=self.records, rules=table_rules)
         self._bind = bind
         self._port = port
         self._window_seconds = window_seconds
@@ -171,7 +172,9 @@ class PeerHouse:
         table = self.home.table(text(wishes, "table") or None)
         await self._begin(
             lambda: resume_table(self.home, table.name, agreed_game, bind=self._bind),
-            lambda _table: returners(self.home.path, table.name, pause_seconds=self._bot_pause),
+            lambda _table: returners(
+                self.home.path, table.name, bind=self._bind, pause_seconds=self._bot_pause
+            ),
         )
 
     async def leave(self) -> None:

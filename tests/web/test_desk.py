@@ -173,3 +173,14 @@ async def test_the_start_page_is_shown_and_says_why_a_table_cannot_be_opened() -
         reply = await ask(desk, outbox, do="open", game="rum500")
         assert reply["refused"]["message"] == "the port is taken"
         nursery.cancel_scope.cancel()
+
+
+async def test_the_rules_drawer_says_what_was_agreed_first(rehearsal: Any) -> None:
+    from p2p_rummy.web.rules import table_rules
+
+    table = rehearsal.Rehearsal(seats=2, options={"calling": "off"})
+    lines = table_rules(table.places[0], "en").split("\n")
+    agreed = lines.index("# Agreed for this table")
+    usual = lines.index("# As the game has it")
+    assert [line.split(" – ")[0] for line in lines[agreed + 1 : usual]] == ["- calling"]
+    assert any(line.startswith("- target – ") and line.endswith("500 (R135)") for line in lines[usual:])
