@@ -18,14 +18,14 @@ from typing import Any
 
 from p2p_rummy import narrator
 from p2p_rummy.cards import card_name
-from p2p_rummy.catalogue import _, ngettext
+from p2p_rummy.catalogue import _, mark, ngettext
 from p2p_rummy.seat import Table
 from p2p_rummy.terminal import draw
 from p2p_rummy.terminal.draft import Draft
 from p2p_rummy.terminal.lobby import seat_lines, terms_lines
 from p2p_rummy.terminal.text import printable, wrapped
 from p2p_rummy.terminal.trouble import trouble_lines
-from p2p_rummy.terminal.typed import HELP, Ask, Move, understand
+from p2p_rummy.terminal.typed import Ask, Move, help_lines, understand
 from p2p_rummy.view import table_view
 from protocol import events
 from protocol.errors import LocalProtocolError
@@ -36,6 +36,20 @@ LAST_CALL_SECONDS = 3
 LAST_TURN_SECONDS = 20
 PATIENCE_SECONDS = 1.5
 """A player who moves sooner than this need not be announced."""
+
+
+ANY_PROMPT = mark("Your move? (`legal` lists what you may do)")
+PROMPTS = {
+    "draw": mark("Draw from the stock, or take from the pile? (`help` lists all you can type)"),
+    "play": mark("Meld, lay off, or discard."),
+    "widow": mark("The widow: swap, or keep? (`help` lists all you can type)"),
+    "auction": mark("The widow is for sale: bid N, or pass?"),
+    "bet": mark("Check, bet N, call, raise N or fold?"),
+    "show": mark("Show your five best cards, or muck?"),
+    "lead": mark("Lead your lowest card, or pass if you have none of the colour."),
+    "follow": mark("Play the card that must follow."),
+}
+"""What is asked, by phase of the game."""
 
 
 class LineMode:
@@ -66,6 +80,7 @@ class LineMode:
         self._turn_ends: float | None = None
         self._awaited: tuple[float, int] | None = None
         self._answer = ""
+        self._doubted = ""
         self._come_back()
 
     def _come_back(self) -> None:
@@ -252,13 +267,7 @@ class LineMode:
         self._say(self._turn_prompt())
 
     def _turn_prompt(self) -> str:
-        match self._public()["phase"]:
-            case "draw":
-                return _("Draw from the stock, or take from the pile? (`help` lists all you can type)")
-            case "play":
-                return _("Meld, lay off, or discard.")
-            case _:
-                return _("Your move? (`legal` lists what you may do)")
+        return _(PROMPTS.get(self._public()["phase"], ANY_PROMPT))
 
     def _moved(self, seat: int, text: str) -> None:
         self._awaited = None
@@ -276,6 +285,9 @@ class LineMode:
         self._draft = None
         self._answer = ""
         seconds = max(0, round(event.closes_at - self._now()))
+        if self.table.me in event.seats and not event.sealed and self.table.legal_moves() == ["pass"]:
+            self._answer_or_wait("pass", quietly=True)  # nothing to choose and nothing to hide
+            return
         if self.table.me not in event.seats:
             if event.sealed and seconds:
                 self._say(
@@ -298,7 +310,7 @@ class LineMode:
                 )
             )
         else:
-            self._say(_("Your answer? (`legal` lists what you may do)"))
+            self._say(self._turn_prompt(), *self._hand_lines())
 
     def _ruled(self, event: events.Ruled) -> None:
         self._closes_at = self._last_call = None
@@ -351,6 +363,8 @@ class LineMode:
     def _draft_move(self, text: str, me: int) -> None:
         if self._draft is None:
             self._draft = Draft(self.table.game, me, self.table.faces)
+        if self._is_doubtful(text, self._draft.game.legal_moves(me, self.table.faces)):
+            return
         try:
             complete = self._draft.add(text)
         except Refused as error:
@@ -362,7 +376,34 @@ class LineMode:
             self._say(_("Put down: {move}", move=self._draft.moves[-1]), *self._hand_lines())
             self._say(*draw.pending_lines(self._draft.moves, self._style))
 
-    def _answer_or_wait(self, text: str) -> None:
+    def _is_doubtful(self, text: str, legal: Sequence[str]) -> bool:
+        """What only the player's own hand forbids, so that no other peer would refuse it: said before it is sent.
+
+        A take that nothing in the hand could use (R25) may be insisted on; a word about one's hand in Rummoli must be true
+        (R236).
+        """
+        verb = text.split(" ")[0]
+        if text in legal or not legal or text == self._doubted:
+            return False
+        if verb == "take" and any(move.startswith(("draw", "take")) for move in legal):
+            self._doubted = text
+            reason = _(
+                "nothing in your hand could lay that card in this turn (R23); type it again to take it all the same"
+            )
+            self._say(*wrapped(_("Not yet: {reason}.", reason=reason), self._style.size))
+            return True
+        if (
+            self.table.game.name == "rummoli"
+            and verb in ("play", "pass")
+            and any(move.startswith("play") for move in legal)
+        ):
+            self._say(_("No: your hand asks for another answer (R227, R228)."), *self._legal_lines(6))
+            return True
+        return False
+
+    def _answer_or_wait(self, text: str, *, quietly: bool = False) -> None:
+        if self._is_doubtful(text, self.table.legal_moves()):
+            return
         try:
             self.table.move(text)
         except Refused as error:
@@ -372,6 +413,8 @@ class LineMode:
                 _("Nothing is asked of you now; {names} to act.", names=self._row(self.table.waiting_for))
             )
         else:
+            if quietly:
+                return
             if isinstance(self.table.game.need, Window):
                 self._answer = text
                 self._say(_("Your answer: {move} (it may be changed until the countdown ends).", move=text))
@@ -414,7 +457,7 @@ class LineMode:
                 if self._closes_at is not None and not self._answer:
                     self._move("pass")
             case "help":
-                self._say(*(f"  {_(line)}" for line in HELP))
+                self._say(*(f"  {_(line)}" for line in help_lines(self.table.game.name)))
             case "sort":
                 self._sort(rest)
             case "table":

@@ -79,7 +79,7 @@ WORDS: dict[str, Ask] = {
 
 TAKES_A_REST = {"say", "sort"}
 
-HELP = (
+HELP_MOVES = (
     mark("draw                  draw the top card of the stock"),
     mark("take 4H               take 4H from the pile, with all that lies above it"),
     mark("meld 6H 7H X1=8H      lay a new meld; a joker says what it stands for"),
@@ -89,6 +89,21 @@ HELP = (
     mark("rummy TH on 2         call: TH of the pile belongs on meld 2"),
     mark("rummy QS KS JS        call: these cards of the pile make a meld"),
     mark("undo, send            take back, or send, melds that are not sent yet"),
+)
+
+HELP_RUMMOLI = (
+    mark("swap, keep            the dealer: take the widow unseen, or have it auctioned"),
+    mark("bid 3                 offer 3 chips for the widow; pass bids no more"),
+    mark("check, bet 2, call    poker; raise 2 raises by 2; fold gives up"),
+    mark("show TS JS QS KS AS   open your five best cards; muck gives up unseen"),
+    mark("play 4H 5H            play a card, and those after it that you also hold"),
+    mark("play KH claim         play it and claim the pot that it wins"),
+    mark("claim                 claim it afterwards, before the next card"),
+    mark("pass                  you do not hold what must be played"),
+    mark("end                   you would end the game after this round"),
+)
+
+HELP = (
     mark("s, r                  sort your hand by suit, by rank"),
     mark("t, h, p               show the table, your hand, the pile"),
     mark("melds, scores, legal  show the melds, the score sheet, what you may do now"),
@@ -96,6 +111,12 @@ HELP = (
     mark("say WORDS             say something to the table"),
     mark("leave                 leave; `p2p-rummy resume` brings you back"),
 )
+
+
+def help_lines(game: str) -> tuple[str, ...]:
+    """What may be typed at a table of this game; each line is to be translated."""
+    return (HELP_RUMMOLI if game == "rummoli" else HELP_MOVES) + HELP
+
 
 _CARD = re.compile(r"(?:10|[a23456789tjqk])[shdc]b?|x[1-9]", re.IGNORECASE)
 

@@ -307,3 +307,59 @@ def test_what_is_taken_from_inside_the_pile_is_told_whole_and_marked_as_new(play
     written = player.lines[begun:]
     assert written[0] == f"You take TH from the pile with all above it: {' '.join(pile)}."
     assert any(line.endswith(f"(new: {' '.join(pile)})") for line in written)
+
+
+# --- what only one's own hand forbids -------------------------------------------------------------------
+
+
+def test_a_take_that_nothing_in_the_hand_could_use_must_be_typed_twice(player: Player) -> None:
+    """R25: no other peer can refuse it, so the player's own program asks first."""
+    after_my_turn(player)
+    while isinstance(player.table.game.need, Window):
+        player.close_window()
+    before = player.table.game.digest()
+    assert "KC" in player.table.game.snapshot()["discard"][:-1]
+    assert "(R23)" in " ".join(player.type("take KC"))
+    assert player.table.game.digest() == before
+    assert player.type("take KC")[0].startswith("You take KC from the pile with all above it")
+
+
+def test_in_rummoli_nobody_is_asked_who_can_only_pass_and_nobody_lies_by_accident(
+    practice: Callable[..., Any],
+) -> None:
+    table = practice("rummoli", 3, options={"max_rounds": "1"})
+    lines: list[str] = []
+    face = LineMode(table, lines.extend, lambda: 0.0)
+    asked = lies = 0
+    for _step in range(400):
+        table.run()
+        for event in table.listen():
+            face.event(event)
+        if isinstance(table.game.need, Over):
+            break
+        legal = table.legal_moves()
+        if isinstance(table.game.need, Window):
+            if legal == ["pass"]:
+                table.close_window()  # answered without asking
+                continue
+            asked += lines[-2] == "Play the card that must follow."
+        if any(text.startswith("play") for text in legal) and "pass" not in legal:
+            before = table.game.digest()
+            face.typed("pass")
+            assert table.game.digest() == before
+            lies += lines[-1].startswith("  play")
+        face.typed(legal[0])
+        if isinstance(table.game.need, Window) and not table.happened:
+            table.close_window()
+    assert isinstance(table.game.need, Over)
+    assert asked
+    assert lies
+    assert "Your answer: pass (it may be changed until the countdown ends)." not in lines
+
+
+def test_help_is_for_the_game_that_is_played(practice: Callable[..., Any], player: Player) -> None:
+    assert any(line.startswith("  meld") for line in player.type("help"))
+    lines: list[str] = []
+    LineMode(practice("rummoli", 3), lines.extend, lambda: 0.0).typed("help")
+    assert any(line.startswith("  bid 3") for line in lines)
+    assert not any(line.startswith("  meld 6H") for line in lines)
