@@ -53,6 +53,9 @@ MAX_HAVE_SECONDS: Final = 8.0
 ASK_SECONDS: Final = 0.25
 """A link is asked WANT no more often than this, unless it has answered."""
 
+TICK_SECONDS: Final = 0.001
+"""No timer is due sooner, so nothing that waits for what a tick cannot bring keeps a processor busy."""
+
 DOUBT_SECONDS: Final = 20.0
 """After a doubtful restart, how long we look for more neighbours than there are before those have to do."""
 
@@ -479,16 +482,16 @@ class Session:
             self._have_at = now + self._have_seconds
             for link in self._links.seated():
                 self._say_have(link)
-        self._set_timer()
+        self._set_timer(now)
 
-    def _set_timer(self) -> None:
+    def _set_timer(self, now: float) -> None:
         times = [self._steps.deadline, self._pacer.deadline]
         if not self.settled and any(True for _ in self._links.seated()):
             times.append(self._have_at)
         at = min((time for time in times if time is not None), default=None)
         if at is not None and at != self._timer:
             self._timer = at
-            self._do(Timer(at=at))
+            self._do(Timer(at=max(at, now + TICK_SECONDS)))
 
     def _show_spectators(self) -> None:
         """Send every spectator the steps that have become final."""

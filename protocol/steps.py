@@ -140,7 +140,7 @@ class Steps:
     def deadline(self) -> float | None:
         """When to call :meth:`tick`."""
         times = [self.tail.deadline]
-        if self.voice is not None and self.live and self.owes and self.course.stage is Stage.SEALED:
+        if self.voice is not None and self._may_speak and self.owes and self.course.stage is Stage.SEALED:
             times.append(self.voice.closes_at)
         return min((time for time in times if time is not None), default=None)
 
@@ -149,6 +149,12 @@ class Steps:
         entries = list(self.ledger.closed[step].entries) if step < len(self.ledger.closed) else []
         known = {entry.id for entry in entries}
         return entries + [entry for entry in self.shelf.of_step(step) if entry.id not in known]
+
+    @property
+    def _may_speak(self) -> bool:
+        """Whether nothing keeps this seat from signing what it owes to the open step."""
+        quiet = self.halted or self.doubtful or self.over or self.wanting
+        return self.live and not quiet and self.tail.may_sign
 
     def held(self) -> list[Entry]:
         """What is held of the open step."""

@@ -1,0 +1,569 @@
+"""A table of complete peers in one process: a seeded heap of events, virtual time, simulated links and disks.
+
+A link delivers in order, as TCP does, and breaks with what is on its way.  Broken links are dialled again with
+back-off.  A peer carries out the effects of its session in order; a slow disk holds up what comes after.
+Players choose among the legal moves, after thinking a little.
+
+An event is a moment and something to do; the heap orders by moment, then by number, so a seed gives one run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Final
+
+from protocol import effects as fx
+from protocol import events, gossip
+from protocol.agreement import Agreement, claim
+from protocol.dealing import Decks
+from protocol.entry import Entry, from_value
+from protocol.errors import LocalProtocolError
+from protocol.fast_deck import FastDecks
+from protocol.game import Game, Refused
+from protocol.identity import Identity
+from protocol.quorum import liars, quorum
+from protocol.session import Session
+from protocol.simulation.byzantine import Misbehaviour, misbehave
+from protocol.simulation.disk import DiskFull, SimulatedDisk
+from protocol.simulation.faults import Fault, Weather, plan, weather
+from protocol.simulation.invariants import Invariants, Violation
+from protocol.verify import LogRefused, verify_log
+
+HALF_OPEN_SECONDS: Final = 12.0
+"""A link on which nothing arrives is given up after this (heartbeats)."""
+
+REDIAL_SECONDS: Final = 1.0
+MAX_EVENTS: Final = 2_000_000
+FAULT_SECONDS: Final = 40.0
+"""Faults begin within this time; the table then has until ``Setup.seconds`` to finish."""
+
+Chooser = Callable[[Session, Random], str | None]
+
+
+def any_move(session: Session, random: Random) -> str | None:
+    """A player who picks any legal move."""
+    moves = session.legal_moves()
+    return random.choice(moves) if moves else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """One run, in full.  ``misbehaviours``: name by byzantine seat.  ``choose`` plays all seats."""
+
+    seats: int
+    seed: int
+    make_game: Callable[[Agreement], Game]
+    game: str = "game"
+    rules_version: int = 1
+    options: tuple[tuple[str, str], ...] = ()
+    decks: Decks = field(default_factory=FastDecks)
+    faults: tuple[str, ...] = ()
+    misbehaviours: Mapping[int, str] = field(default_factory=dict)
+    choose: Chooser = any_move
+    window_ms: int = 500
+    turn_ms: int = 20_000
+    step_ms: int = 10_000
+    strict: bool = False
+    think_seconds: float = 0.3
+    seconds: float = 3_600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """One line of what happened, for a picture of the run."""
+
+    time: float
+    seat: int
+    what: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What came of a run."""
+
+    seed: int
+    seats: int
+    seconds: float
+    happenings: int
+    steps: int
+    epochs: int
+    hands: int
+    drops: int
+    returns: int
+    rulings: int
+    evidence: tuple[tuple[int, str], ...]
+    faults: tuple[Fault, ...]
+    outcome: str
+    violations: tuple[Violation, ...]
+    head: bytes
+
+
+class Peer:
+    """One process: a session, its disk, its clock."""
+
+    def __init__(self, world: World, seat: int, misbehaviour: Misbehaviour | None) -> None:
+        self.world = world
+        self.seat = seat
+        self.misbehaviour = misbehaviour
+        self.disk = SimulatedDisk()
+        self.random = Random(f"{world.setup.seed}/peer {seat}")
+        self.up = False
+        self.gone = False
+        self.frozen_until = 0.0
+        self.offset = 0.0
+        self.sync_seconds = world.weather.sync_seconds
+        self.told: list[events.Event] = []
+        self.session: Session
+        self._effects: deque[fx.Effect] = deque()
+        self._busy = False
+        self._life = 0
+        self._timer = 0
+        self._thinking = False
+
+    @property
+    def now(self) -> float:
+        return self.world.now + self.offset
+
+    def start(self) -> None:
+        """A process begins, with what the disk has."""
+        self.up = True
+        self._life += 1
+        self._busy = self._thinking = False
+        self._effects.clear()
+        self.disk.begin()
+        setup = self.world.setup
+        self.session = Session(
+            self.world.identities[self.seat],
+            self.world.agreement,
+            setup.make_game,
+            self.random.randbytes,
+            list(self.disk.journal),
+            secrets=dict(self.disk.secrets),
+            decks=setup.decks,
+            now=self.now,
+        )
+        if self.misbehaviour is not None:
+            misbehave(self.misbehaviour, self.session, self.random)
+        self.act()
+
+    def stop(self, *, torn: bool = False) -> None:
+        """The process is killed."""
+        self.up = False
+        self._life += 1
+        self._effects.clear()
+        self.disk.crash(self.random, torn=torn)
+        self.world.cut_all(self.seat)
+
+    # --- inputs ----------------------------------------------------------------------------------------
+
+    def give(self, do: Callable[[Session], None]) -> None:
+        """Hand the session something, now or when the process runs again."""
+        if not self.up:
+            return
+        if self.world.now < self.frozen_until:
+            self.later(self.frozen_until - self.world.now, lambda: self.give(do))
+            return
+        do(self.session)
+        self.act()
+
+    def later(self, seconds: float, do: Callable[[], None]) -> None:
+        """Something of this process's life; it dies with it."""
+        life = self._life
+        self.world.at(self.world.now + seconds, lambda: do() if self._life == life and self.up else None)
+
+    # --- effects ---------------------------------------------------------------------------------------
+
+    def act(self) -> None:
+        """Carry out what the session asks for, in order."""
+        self._effects += self.session.take_effects()
+        try:
+            while self._effects and not self._busy:
+                self._carry_out(self._effects.popleft())
+        except DiskFull:
+            self.world.trace(self.seat, "halt", "disk full")
+            self.stop()
+            return
+        self.world.looked(self)
+        self._think()
+
+    def _carry_out(self, effect: fx.Effect) -> None:
+        match effect:
+            case fx.Record(data=data, must_sync=must_sync):
+                self.disk.append(data, sync=must_sync)
+                if must_sync and self.sync_seconds > 0.1:
+                    self._busy = True
+                    self.later(self.sync_seconds, self._ready)
+            case fx.Publish(data=data):
+                self.disk.publish(data)
+                self.world.published(self, len(self.disk.public) - 1, data)
+            case fx.StoreSecret(hand=hand, data=data):
+                self.disk.store(hand, data)
+            case fx.WipeSecret(hand=hand):
+                self.disk.wipe(hand)
+            case fx.Send(link=link, message=message):
+                self.world.send(self, link, message)
+            case fx.Close(link=link):
+                self.world.cut(link)
+            case fx.Work(job=job, function=function):
+                result = function()
+                seconds = self.random.uniform(0.005, 0.04)
+                self.later(
+                    seconds, lambda: self.give(lambda session: session.work_done(job, result, self.now))
+                )
+            case fx.Timer(at=at):
+                self._timer += 1
+                number = self._timer
+                self.later(max(0.0, at - self.now), lambda: self._tick(number))
+            case fx.Notify(event=event):
+                self.told.append(event)
+                self.world.heard(self, event)
+
+    def _ready(self) -> None:
+        self._busy = False
+        self.act()
+
+    def _tick(self, number: int) -> None:
+        if number == self._timer:
+            self.give(lambda session: session.tick(self.now))
+
+    # --- playing ---------------------------------------------------------------------------------------
+
+    def _think(self) -> None:
+        if self._thinking or self.session.over or not self.session.legal_moves():
+            return
+        self._thinking = True
+        self.later(self.random.uniform(0.01, self.world.setup.think_seconds), self._choose)
+
+    def _choose(self) -> None:
+        self._thinking = False
+        step = self.session.step
+        text = self.world.setup.choose(self.session, self.random)
+        if text is None:
+            return
+        try:
+            self.session.move(text, self.now)
+        except (Refused, LocalProtocolError) as error:
+            self.world.trace(self.seat, "refused", str(error))
+        if self.session.step == step and self.session.owes:
+            # An answer waits for the countdown; think again only when something has changed.
+            self._thinking = True
+            self.later(1.0, self._think_again)
+        self.act()
+
+    def _think_again(self) -> None:
+        self._thinking = False
+        self._think()
+
+
+class World:
+    """All peers, all links, one clock."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.now = 0.0
+        self.random = Random(f"{setup.seed}/world")
+        self.weather: Weather = weather(setup.faults, self.random)
+        self.identities = [
+            Identity(hashlib.sha256(b"simulated seat %d" % seat).digest()) for seat in range(setup.seats)
+        ]
+        self.agreement = Agreement(
+            game=setup.game,
+            rules_version=setup.rules_version,
+            options=setup.options,
+            seats=tuple(
+                claim(
+                    identity,
+                    f"Seat {seat}",
+                    hashlib.sha256(b"salt %d %d" % (setup.seed, seat)).digest(),
+                    bot="simulated",
+                )
+                for seat, identity in enumerate(self.identities)
+            ),
+            window_ms=setup.window_ms,
+            turn_ms=setup.turn_ms,
+            step_ms=setup.step_ms,
+            strict=setup.strict,
+        )
+        self.honest = frozenset(range(setup.seats)) - set(setup.misbehaviours)
+        self.invariants = Invariants(self.honest)
+        self.traces: list[Trace] = []
+        self.counts: Counter[str] = Counter()
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._serial = 0
+        self._links: dict[int, tuple[int, int]] = {}
+        self._arrives: dict[tuple[int, int], float] = {}
+        self._blocked: Counter[tuple[int, int]] = Counter()
+        self.peers = [
+            Peer(self, seat, misbehaviour_of(setup.misbehaviours.get(seat), setup.seed, seat))
+            for seat in range(setup.seats)
+        ]
+        self.plan = plan(setup.faults, setup.seats, Random(f"{setup.seed}/faults"), until=FAULT_SECONDS)
+        self.fate = dict.fromkeys(range(setup.seats), "")
+
+    # --- time ------------------------------------------------------------------------------------------
+
+    def at(self, time: float, do: Callable[[], None]) -> None:
+        self._serial += 1
+        heapq.heappush(self._heap, (time, self._serial, do))
+
+    def run(self) -> Report:
+        """The whole game, or as far as it comes."""
+        for fault in self.plan:
+            self.at(fault.at, lambda fault=fault: self._strike(fault))  # type: ignore[misc]
+        for peer in self.peers:
+            peer.start()
+        for high in range(len(self.peers)):
+            for low in range(high):
+                self._dial(low, high, REDIAL_SECONDS)
+        happenings = 0
+        while self._heap and happenings < MAX_EVENTS:
+            time, _, do = heapq.heappop(self._heap)
+            if time > self.setup.seconds:
+                break
+            self.now = time
+            do()
+            happenings += 1
+            if self.invariants.violations or self._finished():
+                break
+        self._judge()
+        return self._report(happenings)
+
+    # --- links -----------------------------------------------------------------------------------------
+
+    def _dial(self, low: int, high: int, wait: float) -> None:
+        """Connect two peers as soon as they can reach each other; again whenever the link is gone."""
+        ends = (self.peers[low], self.peers[high])
+        blocked = self._blocked[low, high] or self._blocked[high, low]
+        if any(peer.gone for peer in ends):
+            return
+        if all(peer.up and self.now >= peer.frozen_until for peer in ends) and not blocked:
+            self._serial += 1
+            link = self._serial
+            self._links[link] = (low, high)
+            for seat, other in ((low, high), (high, low)):
+                key = self.identities[other].public_key
+                self.peers[seat].give(
+                    lambda session, key=key, seat=seat: session.link_up(link, key, self.peers[seat].now)  # type: ignore[misc]
+                )
+            return
+        wait = min(wait * 1.5, 10.0)
+        self.at(self.now + wait, lambda: self._dial(low, high, wait))
+
+    def cut(self, link: int) -> None:
+        """A link breaks; what is on its way is lost."""
+        ends = self._links.pop(link, None)
+        if ends is None:
+            return
+        for seat in ends:
+            self.peers[seat].give(
+                lambda session, seat=seat: session.link_down(link, self.peers[seat].now)  # type: ignore[misc]
+            )
+        self.at(self.now + REDIAL_SECONDS, lambda: self._dial(*ends, REDIAL_SECONDS))
+
+    def cut_all(self, seat: int) -> None:
+        for link in [number for number, ends in self._links.items() if seat in ends]:
+            self.cut(link)
+
+    def send(self, peer: Peer, link: int, message: bytes) -> None:
+        ends = self._links.get(link)
+        if ends is None:
+            return
+        target = ends[1] if ends[0] == peer.seat else ends[0]
+        messages = [message]
+        if peer.misbehaviour is not None:
+            messages = peer.misbehaviour.outgoing(self.now, target, message)
+        elif peer.seat in self.honest:
+            self._watch_signed(peer, message)
+        for item in messages:
+            self._deliver(peer.seat, target, link, item)
+
+    def _deliver(self, source: int, target: int, link: int, message: bytes) -> None:
+        weather = self.weather
+        if self._blocked[source, target]:
+            # Nothing arrives; the heartbeats find out.
+            self.at(self.now + HALF_OPEN_SECONDS, lambda: self.cut(link))
+            return
+        delay = weather.latency_seconds + self.random.random() * weather.jitter_seconds
+        if weather.overtake_seconds and self.random.random() < 0.05:
+            delay += self.random.random() * weather.overtake_seconds
+        arrives = max(self._arrives.get((link, source), 0.0), self.now + delay)
+        self._arrives[link, source] = arrives
+        times = 2 if self.random.random() < weather.duplicate else 1
+        receiver = self.peers[target]
+        for _ in range(times):
+            self.at(
+                arrives,
+                lambda: (
+                    receiver.give(lambda session: session.received(link, message, receiver.now))
+                    if link in self._links
+                    else None
+                ),
+            )
+
+    # --- faults ----------------------------------------------------------------------------------------
+
+    def _strike(self, fault: Fault) -> None:
+        seat = fault.seats[0]
+        peer = self.peers[seat]
+        self.trace(seat, fault.name, f"{fault.seats} for {fault.seconds:.1f} s")
+        self.counts[fault.name] += 1
+        end = self.now + fault.seconds
+        match fault.name:
+            case "loss":
+                for link in [number for number, ends in self._links.items() if set(ends) == set(fault.seats)]:
+                    self.cut(link)
+            case "asymmetric":
+                self._block([(fault.seats[0], fault.seats[1])], end)
+            case "partition":
+                others = [other for other in range(self.setup.seats) if other not in fault.seats]
+                pairs = [(one, other) for one in fault.seats for other in others]
+                self._block([*pairs, *((other, one) for one, other in pairs)], end)
+            case "crash" | "torn" | "clock":
+                if fault.name == "clock":
+                    peer.offset += self.random.uniform(0.0, 86_400.0)
+                self._restart(peer, end, torn=fault.name == "torn")
+            case "full":
+                peer.disk.full = True
+                self.at(end, lambda: self._make_room(peer))
+            case "slow":
+                peer.sync_seconds = self.random.uniform(0.5, 4.0)
+                self.at(end, lambda: setattr(peer, "sync_seconds", self.weather.sync_seconds))
+            case "suspend":
+                peer.frozen_until = max(peer.frozen_until, end)
+            case "vanish":
+                peer.gone = True
+                if peer.up:
+                    peer.stop()
+
+    def _block(self, pairs: Sequence[tuple[int, int]], end: float) -> None:
+        for pair in pairs:
+            self._blocked[pair] += 1
+            self.at(end, lambda pair=pair: self._blocked.subtract([pair]))  # type: ignore[misc]
+
+    def _restart(self, peer: Peer, end: float, *, torn: bool = False) -> None:
+        if peer.up:
+            peer.stop(torn=torn)
+        self.at(end, lambda: None if peer.up or peer.gone or peer.disk.full else peer.start())
+
+    def _make_room(self, peer: Peer) -> None:
+        peer.disk.full = False
+        if not peer.up and not peer.gone:
+            peer.start()
+
+    # --- watching --------------------------------------------------------------------------------------
+
+    def trace(self, seat: int, what: str, detail: str) -> None:
+        self.traces.append(Trace(time=self.now, seat=seat, what=what, detail=detail))
+
+    def published(self, peer: Peer, number: int, data: bytes) -> None:
+        if peer.seat in self.honest:
+            self.invariants.published(self.now, peer.seat, number, data)
+
+    def heard(self, peer: Peer, event: events.Event) -> None:
+        if peer.seat not in self.honest:
+            return
+        match event:
+            case events.EvidenceFound(seat=seat, reason=reason):
+                self.invariants.convicted(self.now, peer.seat, seat, reason)
+                self.trace(peer.seat, "evidence", f"seat {seat}: {reason}")
+            case events.SeatDropped(seat=seat):
+                self.trace(peer.seat, "drop", f"seat {seat}")
+            case events.Ruled(winner=winner):
+                self.trace(peer.seat, "ruling", f"winner {winner}")
+            case events.EpochBegan(epoch=epoch, step=step):
+                self.trace(peer.seat, "epoch", f"{epoch} at step {step}")
+            case _:
+                pass
+
+    def looked(self, peer: Peer) -> None:
+        if peer.up and peer.seat in self.honest:
+            sessions = {
+                other.seat: other.session for other in self.peers if other.up and other.seat in self.honest
+            }
+            self.invariants.looked(self.now, peer.seat, sessions)
+
+    def _watch_signed(self, peer: Peer, message: bytes) -> None:
+        said = gossip.read(message)
+        for value in said.entries if isinstance(said, gossip.Entries) else ():
+            entry: Entry = from_value(value)
+            if entry.seat == peer.seat:
+                self.invariants.signed(self.now, entry)
+
+    # --- the end ---------------------------------------------------------------------------------------
+
+    def _finished(self) -> bool:
+        return all(
+            peer.up and peer.session.over for peer in self.peers if peer.seat in self.honest and not peer.gone
+        )
+
+    def _may_be_stuck(self) -> bool:
+        """Whether fewer seats than a quorum were left, or more lied than the table bears."""
+        left = [peer for peer in self.peers if not peer.gone and peer.seat in self.honest]
+        lying = len(self.setup.misbehaviours)
+        return len(left) < quorum(self.setup.seats) or lying > liars(self.setup.seats)
+
+    def _judge(self) -> None:
+        for peer in self.peers:
+            if peer.seat not in self.honest or peer.gone:
+                continue
+            if not (peer.up and peer.session.over) and not self._may_be_stuck():
+                where = f"step {peer.session.step} ({peer.session.stage.value})" if peer.up else "down"
+                self.invariants.finished(self.now, peer.seat, f"has not finished: {where}")
+            if peer.disk.public:
+                try:
+                    verify_log(
+                        peer.disk.public,
+                        self.setup.make_game,
+                        self.setup.decks,
+                        Random(f"{self.setup.seed}/verify").randbytes,
+                    )
+                except LogRefused as refused:
+                    self.invariants.refused(self.now, peer.seat, str(refused))
+
+    def _report(self, happenings: int) -> Report:
+        best = max(
+            (peer for peer in self.peers if peer.seat in self.honest), key=lambda peer: peer.session.step
+        )
+        told = best.told
+        evidence = sorted(
+            {
+                (event.seat, event.reason)
+                for peer in self.peers
+                if peer.seat in self.honest
+                for event in peer.told
+                if isinstance(event, events.EvidenceFound)
+            }
+        )
+        outcome = "finished" if self._finished() else "stuck, as it must be"
+        return Report(
+            seed=self.setup.seed,
+            seats=self.setup.seats,
+            seconds=self.now,
+            happenings=happenings,
+            steps=best.session.step,
+            epochs=best.session.epoch + 1,
+            hands=best.session.game.hand,
+            drops=sum(isinstance(event, events.SeatDropped) for event in told),
+            returns=sum(isinstance(event, events.SeatReturned) for event in told),
+            rulings=sum(isinstance(event, events.Ruled) for event in told),
+            evidence=tuple(evidence),
+            faults=tuple(self.plan),
+            outcome="violation" if self.invariants.violations else outcome,
+            violations=tuple(self.invariants.violations),
+            head=best.session.head,
+        )
+
+
+def misbehaviour_of(name: str | None, seed: int, seat: int) -> Misbehaviour | None:
+    return None if name is None else Misbehaviour(name, seat, Random(f"{seed}/misbehaviour {seat}"))
+
+
+def simulate(setup: Setup) -> Report:
+    """One run."""
+    return World(setup).run()
