@@ -104,7 +104,10 @@ async def _serve(args: argparse.Namespace, house: PeerHouse) -> None:
 def _tell(served: Served) -> None:
     lines = [_("Your page: {address}", address=served.address)]
     lines += [
-        _("For another device of yours on this network: {address}", address=address)
+        _(
+            "For another device of yours on this network (not encrypted; use a network that you trust): {address}",
+            address=address,
+        )
         for address in served.lan_addresses
     ]
     lines.append(_("Keep these addresses to yourself: whoever has one plays your hand. Ctrl-C ends."))

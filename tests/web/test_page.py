@@ -451,3 +451,90 @@ def test_a_move_is_on_the_page_within_50_ms(page: Any, stage: Stage) -> None:
         if best < 50:
             break
     assert best < 50 * queue
+
+
+def test_a_round_of_rummoli_by_its_buttons(page: Any, stage: Stage) -> None:
+    """Everything that game asks is a button: keep, bid, bet, show, play, pass."""
+    views: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: views.append(frame)))
+    page.goto(stage(game="rummoli", seats=3, seed=2).address)
+    page.wait_for_selector(".pots")
+    used = set()
+    for _ in range(150):
+        settle(page)
+        if page.locator(".sheet .points").count():
+            break
+        buttons = page.locator(".actions [data-do^='own ']")
+        buttons.first.wait_for()
+        used.add(buttons.first.get_attribute("data-do").split(" ")[1])
+        seen = len(views)
+        buttons.first.click()
+        while len(views) < seen + 2:  # the answer, and the table after it
+            page.wait_for_timeout(10)
+    assert page.locator(".sheet .points").count() > 0
+    assert "play" in used
+    assert len(used) >= 3
+
+
+def test_with_hints_the_melds_are_offered_and_a_call_is_named(
+    page: Any, stage: Stage, known: Any, rehearsal: Any
+) -> None:
+    def throws_nine(seat: int, legal: list[str]) -> str:
+        return next((text for text in legal if text == "discard 9H"), None) or rehearsal.drawing_only(
+            seat, legal
+        )
+
+    mine = "6H 7H 8H TS 9S 9C QD QS KC 4C 2D AD X1"
+    page.goto(stage(**known(mine, theirs="9H", policy=throws_nine, options={"hints": "true"})).address)
+    draw(page)
+    page.click(".hints .chip:has-text('6♥ 7♥ 8♥')")
+    page.wait_for_selector("[data-meld='1']")
+    choose(page, "KC")
+    page.click("[data-do=discard]")
+    page.wait_for_selector("[data-pile='9H']")
+    page.click(".window-bar [data-do='hint rummy 9H on 1']")
+    page.wait_for_function("() => !document.querySelector(\"[data-pile='9H']\")")
+    assert "9 of hearts" in page.get_attribute("[data-meld='1']", "aria-label")
+
+
+def test_the_last_turn_is_shown_again_and_the_table_is_as_before(page: Any, stage: Stage, known: Any) -> None:
+    page.goto(stage(**known(HAND)).address)
+    draw(page)
+    choose(page, "KC")
+    page.click("[data-do=discard]")
+    page.wait_for_selector("[data-do=rummy]")
+    page.keyboard.press("p")
+    page.wait_for_selector("[data-do=draw].lit")
+    before = page.eval_on_selector_all(".pile [data-pile]", "all => all.map(one => one.dataset.pile)")
+    assert len(before) == 3
+    page.keyboard.press("a")
+    page.wait_for_selector(".page.past")
+    assert page.locator(".pile [data-pile]").count() == 2
+    page.wait_for_selector(".page:not(.past)")
+    assert page.eval_on_selector_all(".pile [data-pile]", "all => all.map(one => one.dataset.pile)") == before
+
+
+def test_cards_in_flight_land(browser: Any, stage: Stage, known: Any) -> None:
+    context = browser.new_context(reduced_motion="no-preference")
+    page = context.new_page()
+    page.goto(stage(**known(HAND)).address)
+    page.wait_for_selector(".stock.may")
+    page.click(".stock.may")
+    page.wait_for_selector("#flying .flight")
+    page.wait_for_selector(".fresh")
+    page.wait_for_function(
+        "() => !document.querySelector('#flying .flight') && !document.querySelector('.in-flight')"
+    )
+    context.close()
+
+
+def test_looks_are_chosen_and_kept(page: Any, stage: Stage, known: Any) -> None:
+    page.goto(stage(**known(HAND)).address)
+    page.click("[data-panel=settings]")
+    page.check("input[name=theme] >> nth=2")
+    page.check("input[name=colours] >> nth=0")
+    page.check("text=Letters beside the suit signs")
+    page.reload()
+    page.wait_for_selector(".hand")
+    kept = page.evaluate("({...document.documentElement.dataset})")
+    assert (kept["theme"], kept["colours"], kept["letters"]) == ("light", "two", "on")
