@@ -42,6 +42,7 @@ class Player:
         self.log = b""
         self.thinks_seconds = 0.5
         self.leaves_when_over = True
+        self._hurried = trio.Event()
         self._dice = random.Random(number)
         self.scope = trio.CancelScope()
 
@@ -69,9 +70,14 @@ class Player:
                         break
                     if self.table.started and self.table.step != answered and self.table.legal_moves():
                         answered = self.table.step
-                        await trio.sleep(self.thinks_seconds)
+                        with trio.move_on_after(self.thinks_seconds):
+                            await self._hurried.wait()
                         self._answer()
             self.log = self.table.log_path.read_bytes() if self.table.started else b""
+
+    def hurry(self) -> None:
+        """Think no more, now and later."""
+        self._hurried.set()
 
     def _answer(self) -> None:
         """Any legal move, if it is still asked for one."""
