@@ -209,8 +209,8 @@ function board(S) {
   const view = S.shown;
   const extra = view.public.extra;
   const said = [
-    ...(extra.betting && extra.betting.level ? [t("rummoli.bet", { level: extra.betting.level })] : []),
-    ...(extra.bids || []).map(([seat, amount]) => (amount ? t("rummoli.bid", { name: seatName(view, seat), count: amount }) : "")).filter(Boolean),
+    ...(view.public.phase === "bet" && extra.betting && extra.betting.level ? [t("rummoli.bet", { level: extra.betting.level })] : []),
+    ...(view.public.phase === "auction" ? extra.bids || [] : []).map(([seat, amount]) => (amount ? t("rummoli.bid", { name: seatName(view, seat), count: amount }) : "")).filter(Boolean),
     ...(extra.shown || []).map((item) => t("rummoli.shown", { name: seatName(view, item.seat), cards: item.cards.map((card) => cardSigns(card)).join(" "), hand: known(`poker.${item.hand}`) ? t(`poker.${item.hand}`) : item.hand })),
     ...(extra.due && view.public.phase === "follow" ? [t("rummoli.due", { card: cardSigns(extra.due) })] : []),
     ...(extra.colour ? [t("rummoli.colour", { colour: t(`rummoli.${extra.colour}`) })] : []),
