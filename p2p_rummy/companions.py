@@ -21,15 +21,18 @@ from p2p_rummy.complaint import one_line
 
 NAMES = ("Ada", "Bela", "Cleo", "Dov", "Edda", "Finn", "Greta", "Hugo")
 PARTING_SECONDS = 5.0
+RESTARTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Companion:
-    """One bot to be started: its name, its home, and the words of its command."""
+    """One bot to be started: its name, its home, and the words of its commands."""
 
     name: str
     home: Path
     words: tuple[str, ...]
+    manner: tuple[str, ...] = ()
+    """How it plays: arguments that also go with ``resume``."""
 
 
 def newcomers(
@@ -44,9 +47,14 @@ def newcomers(
 ) -> list[Companion]:
     """Bots for a new table, with names that nobody there has; they listen where their host listens."""
     names = [name for name in NAMES if name not in taken][:count]
-    how = ("--bot", level, "--pause", str(pause_seconds), *(("--bind", bind) if bind else ()))
+    how = _manner(bind, pause_seconds)
     return [
-        Companion(name=name, home=home / "bots" / name, words=("join", ticket, "--name", name, *how))
+        Companion(
+            name=name,
+            home=home / "bots" / name,
+            words=("join", ticket, "--name", name, "--bot", level),
+            manner=how,
+        )
         for name in names
     ]
 
@@ -55,16 +63,13 @@ def returners(
     home: Path, table: str, *, bind: str | None = None, pause_seconds: float = 0.0
 ) -> list[Companion]:
     """The bots of this home that sat at ``table`` when it was left."""
-    how = ("--pause", str(pause_seconds), *(("--bind", bind) if bind else ()))
+    how = _manner(bind, pause_seconds)
     homes = sorted(path for path in (home / "bots").glob("*") if (path / "tables" / table).is_dir())
-    return [
-        Companion(
-            name=path.name,
-            home=path,
-            words=("resume", table, *how),
-        )
-        for path in homes
-    ]
+    return [Companion(name=path.name, home=path, words=("resume", table), manner=how) for path in homes]
+
+
+def _manner(bind: str | None, pause_seconds: float) -> tuple[str, ...]:
+    return ("--pause", str(pause_seconds), *(("--bind", bind) if bind else ()))
 
 
 @dataclass(slots=True)
@@ -72,6 +77,8 @@ class Company:
     """The bots that are there.  ``troubles`` has a line for each one that stops before its time."""
 
     troubles: trio.MemoryReceiveChannel[str]
+    table: str = ""
+    """Set when the table has started: a bot that stops comes back to it."""
     all_over: bool = False
     """Set when the game has ended: the bots then go home by themselves."""
 
@@ -79,27 +86,36 @@ class Company:
 @asynccontextmanager
 async def companions(bots: Sequence[Companion]) -> AsyncIterator[Company]:
     """The bots' processes, for as long as the block runs."""
-    send, troubles = trio.open_memory_channel[str](len(bots))
+    send, troubles = trio.open_memory_channel[str](len(bots) * (1 + RESTARTS))
     company = Company(troubles)
-    processes: list[trio.Process] = []
+    processes: dict[str, trio.Process] = {}
     async with trio.open_nursery() as nursery:
         try:
             for bot in bots:
-                process = await _start(bot)
-                processes.append(process)
-                nursery.start_soon(_watch, bot, process, send)
+                processes[bot.name] = await _start(bot, bot.words)
+                nursery.start_soon(_keep, bot, company, processes, send)
             yield company
         finally:
             nursery.cancel_scope.cancel()
             with trio.CancelScope(shield=True):
-                await _part(processes, company.all_over)
+                await _part(tuple(processes.values()), company.all_over)
 
 
-async def _start(bot: Companion) -> trio.Process:
+async def _start(bot: Companion, words: Sequence[str]) -> trio.Process:
     bot.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (bot.home / "events.jsonl").open("wb") as out, (bot.home / "errors.txt").open("wb") as errors:
+    with (bot.home / "events.jsonl").open("ab") as out, (bot.home / "errors.txt").open("wb") as errors:
         return await trio.lowlevel.open_process(
-            [sys.executable, "-m", "p2p_rummy", *bot.words, "--home", str(bot.home), "--json", "--leash"],
+            [
+                sys.executable,
+                "-m",
+                "p2p_rummy",
+                *words,
+                *bot.manner,
+                "--home",
+                str(bot.home),
+                "--json",
+                "--leash",
+            ],
             stdin=subprocess.PIPE,
             stdout=out,
             stderr=errors,
@@ -107,12 +123,26 @@ async def _start(bot: Companion) -> trio.Process:
         )
 
 
-async def _watch(bot: Companion, process: trio.Process, troubles: trio.MemorySendChannel[str]) -> None:
-    status = await process.wait()
-    if status:
+async def _keep(
+    bot: Companion,
+    company: Company,
+    processes: dict[str, trio.Process],
+    troubles: trio.MemorySendChannel[str],
+) -> None:
+    """Watch a bot; one that stops in the middle of a table comes back to its seat, a few times."""
+    for again in range(RESTARTS, -1, -1):
+        status = await processes[bot.name].wait()
+        if status == 0:
+            return
         errors = (bot.home / "errors.txt").read_text(encoding="utf-8", errors="replace").strip()
         reason = one_line(errors.splitlines()[-1]) if errors else _("exit status {status}", status=status)
-        await troubles.send(_("The bot {name} has stopped: {reason}", name=bot.name, reason=reason))
+        if not (again and company.table):
+            await troubles.send(_("The bot {name} has stopped: {reason}", name=bot.name, reason=reason))
+            return
+        await troubles.send(
+            _("The bot {name} has stopped and is started again: {reason}", name=bot.name, reason=reason)
+        )
+        processes[bot.name] = await _start(bot, ("resume", company.table))
 
 
 async def _part(processes: Sequence[trio.Process], all_over: bool) -> None:

@@ -116,7 +116,12 @@ async def _sit(
                     nursery.start_soon(_announce, table)
                 level = args.bot or _level_before(table)
                 stage = _stage(args)
-                face = Visit(table, lobby, lambda seated: _face(args, seated, level, nursery, stage))
+
+                def begin(seated: Table) -> Face:
+                    company.table = seated.name
+                    return _face(args, seated, level, nursery, stage)
+
+                face = Visit(table, lobby, begin)
                 # A bot listens to nobody, except to the end of its leash.
                 lines: AsyncIterable[str] | None = lines_of(0) if not level or args.leash else None
                 if stage is not None:

@@ -301,7 +301,9 @@ class LineMode:
         self._closes_at = event.closes_at
         if seconds > 2 * LAST_CALL_SECONDS:
             self._last_call = event.closes_at - LAST_CALL_SECONDS
-        if event.sealed:
+        if event.sealed and not seconds:  # a table without a countdown waits for an answer
+            self._say(_("Call window: `rummy ...` to call, Enter to pass."))
+        elif event.sealed:
             self._say(
                 ngettext(
                     "Call window, {count} second: `rummy ...` to call; otherwise you pass.",
