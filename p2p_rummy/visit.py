@@ -108,7 +108,9 @@ async def ended_by_signals(table: Table) -> AsyncIterator[None]:
                 if number == signal.SIGINT:
                     raise Complaint(_("interrupted; {advice}", advice=advice), status=INTERRUPTED)
                 name = signal.Signals(number).name
-                raise Complaint(_("ended by {signal}; {advice}", signal=name, advice=advice), status=128 + number)
+                raise Complaint(
+                    _("ended by {signal}; {advice}", signal=name, advice=advice), status=128 + number
+                )
 
     async with trio.open_nursery() as nursery:
         await nursery.start(watch)

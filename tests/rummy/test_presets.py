@@ -66,7 +66,7 @@ def test_names_that_differ_only_in_a_space_are_two_sets_of_rules(tmp_path: Path)
 
 def test_unknown_rules_are_refused_with_the_names_there_are(tmp_path: Path) -> None:
     save(tmp_path, GRANDMA)
-    with pytest.raises(Complaint, match="Uncle.*there are: Grandma's"):
+    with pytest.raises(Complaint, match=r"Uncle.*there are: Grandma's"):
         load(tmp_path, "Uncle")
 
 
@@ -80,5 +80,5 @@ def test_a_damaged_file_hides_no_other_rules_and_is_named_when_asked_for(tmp_pat
     save(tmp_path, GRANDMA)
     (tmp_path / "presets" / "bad.txt").write_bytes(b"\xff\xfe")
     assert kept_rules(tmp_path) == [GRANDMA]
-    with pytest.raises(Complaint, match="bad.txt is not text"):
+    with pytest.raises(Complaint, match=r"bad.txt is not text"):
         load(tmp_path, "bad")
