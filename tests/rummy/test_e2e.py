@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,7 +24,9 @@ from typing import Any
 import pytest
 import trio
 
+from protocol import PROTOCOL_VERSION
 from protocol.journal import read_log
+from protocol.ticket import Address, Ticket
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120.0
@@ -202,6 +205,42 @@ def test_usage_that_cannot_be_played_is_status_2(main: Main, tmp_path: Path) -> 
 
 def test_there_is_nothing_to_resume_in_a_new_home(main: Main, tmp_path: Path) -> None:
     assert "host" in one_line(main("resume", "--home", tmp_path))
+
+
+@contextlib.contextmanager
+def answering(data: bytes) -> Iterator[str]:
+    """A ticket for somebody who listens, says ``data`` to whoever comes, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    stream, _address = server.accept()
+                    with stream:
+                        stream.sendall(data)
+                        stream.recv(4096)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        where = Address(host="127.0.0.1", port=server.getsockname()[1])
+        yield str(Ticket(table=bytes(10), fingerprint=bytes(16), addresses=(where,)))
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+
+
+def test_another_version_is_told_with_both_versions_and_what_to_do(main: Main, tmp_path: Path) -> None:
+    hello = b"\x8ap2pRum\n" + (7).to_bytes(2, "big") + bytes([9]) + b"rummy 9.9" + (0).to_bytes(2, "big")
+    with answering(hello) as ticket:
+        line = one_line(main("join", ticket, "--home", tmp_path))
+    assert "version 7" in line
+    assert f"version {PROTOCOL_VERSION}" in line
+    assert "update" in line
+
+
+def test_something_that_is_no_table_at_all_is_told(main: Main, tmp_path: Path) -> None:
+    for data in (b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", bytes(64)):
+        with answering(data) as ticket:
+            assert one_line(main("join", ticket, "--home", tmp_path))
 
 
 @contextlib.contextmanager
