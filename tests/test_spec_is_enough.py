@@ -27,6 +27,7 @@ from tests.second.log import (
     leader,
     quorum,
     read_entry,
+    state_digest,
 )
 from tests.second.proofs import Where
 
@@ -366,6 +367,9 @@ def test_the_whole_hand_of_rum500() -> None:
             "said", {}
         )
         table.take(needed, epoch, entries, [])
+        if "state" in needed:
+            changed = needed["state"] | {"turn": needed["state"]["turn"] + 1}
+            assert state_digest(changed) != entries[0].body[2]
     assert identity.words(table.first_head, file("identity")["word_list"]) == told["words"]
     assert table.head.hex() == told["head"]
     assert table.result == told["scores"]

@@ -1,4 +1,4 @@
-"""The registry of games.
+"""The registry of games, and the digest that all of them have.
 
 A game is a factory from :class:`~p2p_rummy.options.Settings` to :class:`protocol.game.Game`, entered in
 :data:`FACTORIES` under each of its names; its options are rows of :data:`p2p_rummy.options.OPTIONS`.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from p2p_rummy.options import Settings, resolve
+from protocol.canonical import Value, encode
 from protocol.game import Game
+from protocol.identity import tagged_hash
 
 FACTORIES: Final[dict[str, str]] = {
     "rum500": "p2p_rummy.games.rum:Rum500",
@@ -40,3 +42,32 @@ def from_settings(settings: Settings) -> Game:
     module, _, attribute = FACTORIES[settings.game].partition(":")
     factory = cast("Callable[[Settings], Game]", getattr(import_module(module), attribute))
     return factory(settings)
+
+
+def state_digest(state: Mapping[str, Any]) -> bytes:
+    """The digest of a game whose whole public state is this plain data: H("game state", the value of it).
+
+    It stands in every RULING and RESULT, so it depends on nothing that another language would do otherwise (SPEC.md
+    9.1, docs/adr/002): the state is mapped to the values of the one encoding by :func:`value_of`.
+    """
+    return tagged_hash("game state", encode(value_of(state)))
+
+
+def value_of(plain: Any) -> Value:
+    """Plain data as a value of :mod:`protocol.canonical`, which knows no maps, no nothing and no number below zero.
+
+    A map becomes the list of its ``[key, value]`` by rising key (text, by code points), a number below zero its
+    decimal text, nothing the empty list; all else is itself.  Raises TypeError for what is not plain data.
+    """
+    kind = type(plain)
+    if kind is str or kind is bool:
+        return cast("Value", plain)
+    if kind is int:
+        return cast("Value", plain if plain >= 0 else str(plain))
+    if kind is list or kind is tuple:
+        return [value_of(item) for item in plain]
+    if plain is None:
+        return []
+    if kind is dict and all(type(key) is str for key in plain):
+        return [[key, value_of(plain[key])] for key in sorted(plain)]
+    raise TypeError(f"{plain!r} is not plain data: text, numbers, truth, lists, and maps with text for keys")

@@ -10,16 +10,16 @@ what is allowed and what it is worth are other modules; this one only moves card
 
 from __future__ import annotations
 
-import hashlib
-import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from p2p_rummy.cards import FIRST_JOKER, NAMES, PACK
+from p2p_rummy.games.base import state_digest
 from p2p_rummy.games.rum_book import BITS
+from p2p_rummy.games.rum_duty import gaps, windows
 from p2p_rummy.games.rum_rules import DEALERS_JOKER, RumRules
 from p2p_rummy.melds import Meld, Shape, open_kinds
-from p2p_rummy.notation import EFFECTS, claim_text
+from p2p_rummy.notation import claim_text
 from protocol.game import Card, Seat, Slot
 
 # Stages of a hand, in the order in which they come; the machine is p2p_rummy.games.rum.
@@ -401,51 +401,12 @@ class Table:
     # --- what everybody may see ---
 
     def digest(self) -> bytes:
-        """SHA-256 over the whole public state as integers, every list with its length."""
-        rules = self.rules
-        numbers: list[int] = [
-            self.hand, self.played, self.stage, self.between, self.dealer, self.turn, self.opened_game, self.opened_hand,
-            self.must_use, self.must_meld, self.taken_top, self.gave_back, self.had_stock, self.fresh,
-            self.next_meld, self.idle, self.declined, self.recycled, self.joker_used, self.joker_blocked,
-            self.turned_up, EFFECTS.index(self.effect) if self.effect else -1, self.out_seat,
-            self.out_by_discard, self.went_rummy, self.exhausted,
-        ]  # fmt: skip
-        rows: tuple[Sequence[int], ...] = (
-            self.face, self.ring, self.stock, self.pile, self.dead, self.taken, self.totals, self.lays,
-            self.long_run, self.contenders, self.winners, self.undo, self.split_off, *self.hands,
-        )  # fmt: skip
-        for row in rows:
-            numbers.append(len(row))
-            numbers.extend(row)
-        for group in (self.away, self.stand_ins):
-            numbers.append(len(group))
-            numbers.extend(sorted(group))
-        for seat, card in self.dealer_draws:
-            numbers += (seat, card)
-        numbers.append(len(self.melds))
-        for number, meld in sorted(self.melds.items()):
-            numbers += (
-                number,
-                meld.owner,
-                meld.suit,
-                meld.low,
-                meld.rank,
-                meld.factor,
-                meld.sealed,
-                len(meld.cards),
-            )
-            numbers += meld.slots
-            numbers += meld.cards
-            numbers += meld.claims
-            numbers += meld.seats
-        numbers.append(len(self.turn_log))
-        for number, below in self.turn_log:
-            numbers += (number, below)
-        words = [rules.game, str(sorted(rules.settings.differences().items()))]
-        words += [f"{seat} {text}" for seat, text in sorted(self.answers.items())]
-        words += [str(sorted(line.items())) for line in self.sheet]
-        state = struct.pack(f"<{len(numbers)}i", *numbers)
-        return hashlib.sha256(state + "\n".join(words).encode()).digest()
+        """Equal exactly when the whole public state is."""
+        return state_digest(self.state())
+
+    def state(self) -> dict[str, Any]:
+        """The snapshot, and under ``rest`` what it does not show but the rules remember: docs/adr/002."""
+        return {**self.snapshot(), "rest": self._rest()}
 
     def snapshot(self) -> dict[str, Any]:
         """docs/adr/002."""
@@ -525,6 +486,40 @@ class Table:
 
 def _name(card: Card) -> str:
     return NAMES[card] if card >= 0 else ""
+
+    def _rest(self) -> dict[str, Any]:
+        sides = sorted(set(self.rules.side_of))
+        return {
+            "answers": [[seat, text] for seat, text in sorted(self.answers.items())],
+            "played": self.played,
+            "faces": [[slot, NAMES[card]] for slot, card in enumerate(self.face) if card >= 0],
+            "slots": len(self.face),
+            "stock": self.stock[::-1],
+            "discard": list(self.pile),
+            "out_of_play": list(self.dead),
+            "taken": list(self.taken),
+            "split_off": list(self.split_off),
+            "turned_up": self.turned_up,
+            "melds": [
+                [number, meld.factor, meld.sealed, list(meld.slots)]
+                for number, meld in sorted(self.melds.items())
+            ],
+            "next_meld": self.next_meld,
+            "turn_log": list(self.turn_log),
+            "undo": list(self.undo),
+            "lays": list(self.lays),
+            "long_run": list(self.long_run),
+            "opened_game": [side for side in sides if self.opened_game >> side & 1],
+            "opened_hand": [side for side in sides if self.opened_hand >> side & 1],
+            "contenders": list(self.contenders),
+            "had_stock": self.had_stock,
+            "fresh": self.fresh,
+            "declined": self.declined,
+            "recycled": self.recycled,
+            "out_by_discard": self.out_by_discard,
+            "went_rummy": self.went_rummy,
+            "exhausted": self.exhausted,
+        }
 
 
 def kind_of(card: Card, claim: int) -> int:

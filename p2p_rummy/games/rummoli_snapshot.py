@@ -20,18 +20,16 @@ The keys that every game has are those of docs/adr/002-public-snapshot.md.  Rumm
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from p2p_rummy.cards import card_name, card_names
+from p2p_rummy.games.base import state_digest
 from p2p_rummy.games.poker import category, hand_value
-from protocol import canonical
-from protocol.game import Over, Turn, Window
+from p2p_rummy.games.rummoli_stops import DeniedCard, DeniedColour, Led
+from protocol.game import Deal, Need, Over, Showdown, Shuffle, Turn, Window
 
 if TYPE_CHECKING:
     from p2p_rummy.games.rummoli import Rummoli
-
-_TAG = "p2p-rummy rummoli state 1"
 
 
 def snapshot(game: Rummoli) -> dict[str, Any]:
@@ -67,7 +65,12 @@ def snapshot(game: Rummoli) -> dict[str, Any]:
 
 def digest(game: Rummoli) -> bytes:
     """Equal exactly when everything is equal that the future of the game depends on."""
-    return hashlib.sha256(canonical.encode([_TAG, _listed(_state(game))])).digest()
+    return state_digest(state(game))
+
+
+def state(game: Rummoli) -> dict[str, Any]:
+    """The snapshot, and under ``rest`` what it does not show: docs/adr/002."""
+    return {**snapshot(game), "rest": _rest(game)}
 
 
 def _turn(game: Rummoli) -> int:
@@ -115,51 +118,79 @@ def _extra(game: Rummoli) -> dict[str, Any]:
     }
 
 
-def _state(game: Rummoli) -> dict[str, Any]:
-    """The snapshot, and what it does not show."""
+def _rest(game: Rummoli) -> dict[str, Any]:
     played = game.round
     betting = played.betting if played else None
     stops = played.stops if played else None
+    cards = game.cards
     return {
-        **snapshot(game),
-        "need": repr(game.need),
-        "cards": [game.cards.dead, game.cards.widow, game.cards.faces],
+        "need": _need(game.need),
         "next_dealer": game.next_dealer,
-        "endings": game.endings,
-        "answers": game.answers,
-        "round": [
-            [played.before.chips, played.before.pots],
-            [played.gone, played.played_for, played.without_pay_card, played.claimable],
-        ]
+        "endings": list(game.endings),
+        "answers": [[seat, text] for seat, text in sorted(game.answers.items())],
+        "faces": [[slot, card_name(card)] for slot, card in sorted(cards.faces.items())],
+        "swapped": [list(hand) for hand in cards.dead],
+        "widow": list(cards.widow),
+        "round": {
+            "chips_before": list(played.before.chips),
+            "pots_before": dict(played.before.pots),
+            "gone": sorted(played.gone),
+            "played_for": sorted(played.played_for),
+            "without_pay_card": list(played.without_pay_card),
+            "claimable": played.claimable,
+        }
         if played
-        else [],
-        "betting": [betting.aggressor, betting.answered, betting.turn] if betting else [],
-        "stops": [
-            stops.counts,
-            stops.dead,
-            stops.leader,
-            stops.passed,
-            stops.waiting,
-            stops.follower,
-            stops.last,
-        ]
+        else {},
+        "betting": {
+            "order": betting.order,
+            "aggressor": betting.aggressor,
+            "answered": sorted(betting.answered),
+            "showing": betting.shown is not None,
+            "turn": betting.turn,
+        }
+        if betting
+        else {},
+        "stops": {
+            "ring": stops.ring,
+            "order": list(stops.order),
+            "counts": [stops.counts.get(seat, 0) for seat in range(game.seats)],
+            "dead": card_names(sorted(stops.dead)),
+            "leader": stops.leader,
+            "colour": stops.colour,
+            "passed": list(stops.passed),
+            "waiting": list(stops.waiting),
+            "follower": stops.follower,
+            "last": stops.last,
+            "winner": stops.winner,
+            "statements": [_statement(statement) for statement in stops.statements],
+        }
         if stops
-        else [],
-        "statements": [repr(statement) for statement in stops.statements] if stops else [],
+        else {},
     }
 
 
-def _listed(value: Any) -> canonical.Value:
-    """Plain data as the canonical encoding knows it: no maps, no sets, no nothing, no number below zero."""
-    if value is None:
-        return []
-    if isinstance(value, dict):
-        return [[_listed(key), _listed(item)] for key, item in sorted(value.items())]
-    if isinstance(value, set):
-        return [_listed(item) for item in sorted(value)]
-    if isinstance(value, list | tuple):
-        return [_listed(item) for item in value]
-    if isinstance(value, int) and value < 0:
-        return str(value)
-    assert isinstance(value, bool | int | str)
-    return value
+def _need(need: Need) -> list[Any]:
+    """The need as its name and its fields in their order."""
+    match need:
+        case Shuffle(cards=cards, new_hand=new_hand):
+            return ["shuffle", card_names(cards), new_hand]
+        case Deal(owners=owners):
+            return ["deal", owners]
+        case Turn(seat=seat):
+            return ["turn", seat]
+        case Window(after=after, seats=seats, sealed=sealed):
+            return ["window", after, seats, sealed]
+        case Showdown(owners=shown):
+            return ["showdown", shown]
+        case Over(scores=scores, winners=winners):
+            return ["over", scores, winners]
+
+
+def _statement(statement: Led | DeniedCard | DeniedColour) -> list[Any]:
+    match statement:
+        case Led(seat=seat, at=at, card=card, colour=colour):
+            return ["led", seat, at, card_name(card), colour]
+        case DeniedCard(seat=seat, at=at, card=card):
+            return ["denied", seat, at, card_name(card)]
+        case DeniedColour(seat=seat, at=at, colour=colour):
+            return ["denied colour", seat, at, colour]

@@ -46,7 +46,9 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class _Led:
+class Led:
+    """A seat led this card as its lowest (of the colour, if one was due)."""
+
     seat: Seat
     at: int
     """How many cards had been played by all when this was said."""
@@ -62,7 +64,9 @@ class _Led:
 
 
 @dataclass(frozen=True, slots=True)
-class _DeniedCard:
+class DeniedCard:
+    """A seat did not play this card when it was due."""
+
     seat: Seat
     at: int
     card: Card
@@ -74,7 +78,9 @@ class _DeniedCard:
 
 
 @dataclass(frozen=True, slots=True)
-class _DeniedColour:
+class DeniedColour:
+    """A seat said that it has nothing of this colour to lead."""
+
     seat: Seat
     at: int
     colour: str
@@ -117,7 +123,7 @@ class Stops:
         """The seats of the ring that are still in."""
         self.counts: dict[Seat, int] = dict(counts)
         self.played: list[tuple[Seat, Card]] = []
-        self.statements: list[_Led | _DeniedCard | _DeniedColour] = []
+        self.statements: list[Led | DeniedCard | DeniedColour] = []
         self.dead: set[Card] = set()
         """Cards known to all to be out of play: those of seats that left the table."""
         self.leader: Seat | None = leader
@@ -149,7 +155,7 @@ class Stops:
     def lead(self, cards: Sequence[Card]) -> None:
         assert self.leader is not None
         seat = self.leader
-        self.statements.append(_Led(seat, len(self.played), cards[0], self.colour))
+        self.statements.append(Led(seat, len(self.played), cards[0], self.colour))
         self.leader = None
         self._lay(seat, cards)
         self._follow(seat)
@@ -157,7 +163,7 @@ class Stops:
     def deny_colour(self) -> None:
         assert self.leader is not None
         assert self.colour is not None
-        self.statements.append(_DeniedColour(self.leader, len(self.played), self.colour))
+        self.statements.append(DeniedColour(self.leader, len(self.played), self.colour))
         self._pass_the_lead(self.leader)
 
     def follow(self, seat: Seat, cards: Sequence[Card]) -> None:
@@ -207,7 +213,7 @@ class Stops:
             self._deny(seat, following)
 
     def _deny(self, seat: Seat, card: Card) -> None:
-        self.statements.append(_DeniedCard(seat, len(self.played), card))
+        self.statements.append(DeniedCard(seat, len(self.played), card))
 
     def _answered(self, seat: Seat) -> None:
         self.waiting.remove(seat)

@@ -10,6 +10,7 @@ from typing import Any
 
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.cards import PACK, card_name, card_number, is_joker
+from p2p_rummy.games.rum import RumGame
 from protocol import log
 from protocol.agreement import Agreement, claim
 from protocol.course import Course, Stage, scores_of
@@ -64,6 +65,10 @@ class Playing:
         for entry in entries.values():
             assert entry is not None
             judge(course, entry, self.entropy(32))
+        if due.stage in _DIGESTED:
+            game = course.game
+            assert isinstance(game, RumGame)
+            needed["state"] = game.table.state()
         closed, _ = course.close(entries, self.entropy(32))
         self.records.append(closed.encode())
         said = {str(entry.seat): entry.body[0] for entry in closed.entries if due.stage in _SPOKEN}
@@ -103,7 +108,8 @@ class Playing:
         assert isinstance(need, Over)
         return {
             "about": "SPEC.md sections 8, 9 and 16.2: a hand of rum500 for two.  `records` are those of the public log, in "
-            "order, each after the agreement for one step; `steps` says what the game needed, for a reader without the game.",
+            "order, each after the agreement for one step; `steps` says what the game needed, for a reader without the game, "
+            "and the `state` of which RULING and RESULT carry the digest (plain data: 9.1).",
             "file_magic": LOG_MAGIC.hex(),
             "seeds": [fixed(f"identity/{seat}").hex() for seat in range(SEATS)],
             "table": self.agreement.table.hex(),
@@ -121,6 +127,7 @@ class Playing:
 
 
 _SPOKEN = (Stage.MOVE, Stage.ANSWER)
+_DIGESTED = (Stage.RULING, Stage.RESULT)
 
 
 # --- how they play ---------------------------------------------------------------------------------------

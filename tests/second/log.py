@@ -1,7 +1,7 @@
 """SPEC.md sections 7 to 11: agreements, entries, heads, certificates, and a walk through a whole log.
 
-The game is not known here: what it needed in each step is told (as in ``entries.json`` and ``hand.json``), and its digests
-are taken on trust.
+The game is not known here: what it needed in each step is told (as in ``entries.json`` and ``hand.json``), and in ``hand.json``
+the states of which its digests are.
 """
 
 from __future__ import annotations
@@ -166,6 +166,25 @@ def contradiction(first: Entry, second: Entry) -> str:
 # --- 9 ---------------------------------------------------------------------------------------------------
 
 
+def state_digest(state: dict[str, Any]) -> bytes:
+    """9.1: of a state as JSON has it."""
+    return H("game state", encode(_listed(state)))
+
+
+def _listed(item: Any) -> Any:
+    match item:
+        case None:
+            return []
+        case dict():
+            return [[key, _listed(item[key])] for key in sorted(item)]
+        case list():
+            return list(map(_listed, item))
+        case int() if item < 0:
+            return f"{item}"
+        case _:
+            return item
+
+
 class Unproved(NamedTuple):
     """An absence that no RECORD has proved yet."""
 
@@ -318,17 +337,24 @@ class Table:
         need(H("answer", self.table, encode(place)) == self.sealed[entry.seat], "wrong_answer", entry.seat)
         self._opened(entry, [text, slots, opening], self.sealed_at)
 
+    @staticmethod
+    def _state(entry: Entry, digest: bytes, told: dict[str, Any]) -> None:
+        """9.1; the state is told, if at all."""
+        need("state" not in told or digest == state_digest(told["state"]), "wrong_state", entry.seat)
+
     def _ruling(self, entry: Entry, told: dict[str, Any]) -> None:
         listed = [[seat, self.answers[seat].id if seat in self.answers else b""] for seat in told["seats"]]
         calls = [
             seat for seat in told["seats"] if seat in self.answers and self.answers[seat].body[0] != "pass"
         ]
-        given, winner, _digest = shaped(entry.body, list, int, 32)
+        given, winner, digest = shaped(entry.body, list, int, 32)
+        self._state(entry, digest, told)
         need(given == listed and winner == (calls[0] + 1 if calls else 0), "wrong_ruling", entry.seat)
         self.winner = winner
 
     def _result(self, entry: Entry, told: dict[str, Any]) -> None:
-        hand, scores, _digest, requests = shaped(entry.body, int, list, 32, list)
+        hand, scores, digest, requests = shaped(entry.body, int, list, 32, list)
+        self._state(entry, digest, told)
         need(hand == self.hand and len(scores) == len(self.claims), "wrong_result", entry.seat)
         self.result = [-score if shaped([minus, score], bool, int)[0] else score for minus, score in scores]
         seats = []
