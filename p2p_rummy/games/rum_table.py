@@ -16,7 +16,6 @@ from typing import Any, Final
 from p2p_rummy.cards import FIRST_JOKER, NAMES, PACK
 from p2p_rummy.games.base import state_digest
 from p2p_rummy.games.rum_book import BITS
-from p2p_rummy.games.rum_duty import gaps, windows
 from p2p_rummy.games.rum_rules import DEALERS_JOKER, RumRules
 from p2p_rummy.melds import Meld, Shape, open_kinds
 from p2p_rummy.notation import claim_text
