@@ -13,6 +13,7 @@ hand            hand, seats                                                    k
 shuffled        seat, position, of, cards, milliseconds                        a seat's shuffle is proved
 dealt           hand, cards, discard, dealer                                   the reader's hand, the first discard
 seen            cards                                                          a card drawn by the reader
+resumed         hand, phase, cards, scores                                     back at a table in mid-hand
 your_turn       phase, legal, cards, seconds                                   a move is expected
 move            seat, move, step, opened                                       a move is in the log
 window          after, seats, legal, seconds, sealed                           an answer is expected if ``legal`` has any
@@ -66,6 +67,18 @@ class JsonFace:
         self._told_slots: set[int] = set()
         self._shuffled: set[int] = set()
         self._dealt = False
+        self._come_back()
+
+    def _come_back(self) -> None:
+        """A table that is resumed in mid-hand."""
+        hand = self._hand()
+        if hand and all(hand):
+            self._dealt = True
+            public = self._public()
+            self._told_slots = {held["slot"] for held in public["hands"][self.table.me]}
+            self._out(
+                "resumed", hand=public["hand"], phase=public["phase"], cards=hand, scores=public["scores"]
+            )
 
     def due(self) -> float | None:
         return None

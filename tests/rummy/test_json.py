@@ -178,6 +178,24 @@ def test_the_reader_is_told_its_own_cards_and_of_the_others_only_what_is_open(pr
     assert all(record["cards"] for record in asked)
 
 
+def test_a_table_taken_up_in_mid_hand_tells_the_hand_and_then_what_is_drawn(program: Program) -> None:
+    while not program.said or program.said[-1]["event"] != "your_turn":
+        program.table.run()
+        program.listen()
+        if isinstance(program.table.game.need, Window):
+            program.table.close_window()
+    again = Program(program.table)
+    (resumed,) = again.said
+    assert (resumed["event"], resumed["phase"]) == ("resumed", "draw")
+    assert resumed["cards"] == program.said[-1]["cards"]
+    again.face.typed("draw")
+    program.table.run()
+    again.listen()
+    assert [record["event"] for record in again.said[1:4]] == ["move", "seen", "your_turn"]
+    (drawn,) = again.said[2]["cards"]
+    assert again.said[3]["cards"] == [*resumed["cards"], drawn]
+
+
 # --- the lobby ------------------------------------------------------------------------------------------
 
 
