@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable
@@ -85,11 +84,33 @@ def play_by_keyboard(page: Any) -> None:
         page.wait_for_timeout(20)
 
 
-def test_a_whole_hand_with_the_keyboard_alone(page: Any, stage: Stage) -> None:
+STOPWATCH = """() => {
+  window.times = [];
+  document.addEventListener('keydown', (event) => { if ('dx'.includes(event.key)) window.began = performance.now(); }, true);
+  new MutationObserver(() => {
+    if (window.began) window.times.push(performance.now() - window.began);
+    window.began = 0;
+  }).observe(document.querySelector('#app'), {subtree: true, childList: true, attributeFilter: ['data-fly']});
+}"""
+
+
+def test_a_whole_hand_with_the_keyboard_alone_each_move_on_the_page_within_50_ms(
+    page: Any, stage: Stage
+) -> None:
+    """From the key to the changed page, over loopback: the 95th of a hundred.
+
+    The bound is for a machine that does nothing else; where processes queue, they queue for the page too.
+    """
     page.goto(stage(seats=2, seed=4).address)
     page.wait_for_selector(".hand")
+    page.evaluate(STOPWATCH)
+    queue = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     play_by_keyboard(page)
     assert hands_played(page) == 1
+    times = sorted(page.evaluate("window.times"))
+    assert len(times) >= 10
+    assert times[len(times) // 2] < 50 * queue
+    assert times[int(len(times) * 0.95)] < 50 * queue * (2 if queue > 1 else 1)
 
 
 # In these the cards are known: seat 1 has dealt, so this page is on turn first.
@@ -420,37 +441,6 @@ def test_nothing_is_wider_than_the_screen(browser: Any, stage: Stage, known: Any
     page.wait_for_selector("[data-hand='X1']")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
-
-
-STOPWATCH = """() => {
-  window.times = [];
-  document.addEventListener('keydown', (event) => { if ('dx'.includes(event.key)) window.began = performance.now(); }, true);
-  new MutationObserver(() => {
-    if (window.began) window.times.push(performance.now() - window.began);
-    window.began = 0;
-  }).observe(document.querySelector('#app'), {subtree: true, childList: true, attributeFilter: ['data-fly']});
-}"""
-
-
-def test_a_move_is_on_the_page_within_50_ms(page: Any, stage: Stage) -> None:
-    """From the key to the changed page, over loopback: the 95th of a hundred, in the quieter of two hands.
-
-    The bound is for a machine that does nothing else; where processes queue, they queue for the page too.
-    """
-    queue = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    best = math.inf
-    for seed in (4, 5):
-        page.goto(stage(seats=2, seed=seed).address)
-        page.wait_for_selector(".hand")
-        page.evaluate(STOPWATCH)
-        play_by_keyboard(page)
-        times = sorted(page.evaluate("window.times"))
-        assert len(times) >= 10
-        assert times[len(times) // 2] < 50
-        best = min(best, times[int(len(times) * 0.95)])
-        if best < 50:
-            break
-    assert best < 50 * queue
 
 
 def test_a_round_of_rummoli_by_its_buttons(page: Any, stage: Stage) -> None:

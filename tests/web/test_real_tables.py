@@ -39,8 +39,8 @@ def open_table(page: Any, address: str, *, seats: int, bots: int) -> None:
     page.click("text=Open the table")
 
 
-SHORT = {"game": "rum500", "seats": 2, "bots": 1, "level": "steady", "options": {"hand_size": "2:5"}}
-"""Five cards a hand: a hand of few turns, everything else as always."""
+SHORT = {"game": "rum500", "seats": 2, "bots": 1, "level": "steady", "options": {"hand_size": "2:22"}}
+"""Twenty-two cards a hand leave a small stock: a hand of few turns, everything else as always."""
 
 
 def short_table(page: Any, here: Any) -> None:
