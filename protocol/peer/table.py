@@ -255,14 +255,21 @@ async def resume_table(
     *,
     bind: str | None = None,
     port: int | None = None,
+    via: Sequence[Ticket] = (),
     network: Network | None = None,
 ) -> AsyncIterator[Table]:
     """Come back to a table of this home: ``name`` begins its id, None is the latest unfinished one.
 
-    Listens on the port it had, if that is free, so that the others find it.  Raises NoSuchTable, CannotListen.
+    Listens on the port it had, if that is free, so that the others find it.  ``via``: tickets of others at the table,
+    for when everybody's address has changed meanwhile (:attr:`Table.ticket` of any of them).  Raises NoSuchTable,
+    CannotListen.
     """
     files = home.table(name)
-    book, old_port = files.load_addresses()
+    known, old_port = files.load_addresses()
+    book = tuple(
+        tuple(address for ticket in via if ticket.is_for(key) for address in ticket.addresses) + addresses
+        for key, addresses in zip(files.agreement.keys, known, strict=True)
+    )
     life = Life(home, network or TcpNetwork(), make_game)
     async with life.running():
         await life.listen(bind, old_port if port is None else port, or_any_port=port is None)

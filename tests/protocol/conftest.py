@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import trio
 
+from protocol import journal
 from protocol.peer import Home
 from protocol.peer.life import Life
 from tests.protocol.peers import Player
@@ -15,13 +16,16 @@ from tests.protocol.peers import Player
 
 @pytest.fixture
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads live on the real clock, tests here on a virtual one: what would go to a thread is done at once."""
+    """Threads and disks live on the real clock, tests here on a virtual one: what would go to a thread is done at
+    once, and nobody waits for the disk (what is synced when is tested with the driver)."""
 
     async def at_once(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         await trio.lowlevel.checkpoint()
         return function(*arguments)
 
     monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
+    monkeypatch.setattr(journal, "_sync", lambda descriptor: None)
+    monkeypatch.setattr(journal, "sync_directory", lambda path: None)
 
 
 @pytest.fixture

@@ -136,5 +136,5 @@ async def all_over(players: Sequence[Player]) -> None:
     assert len({player.log for player in players}) == 1
 
 
-def resuming(network: MemoryNetwork, player: Player, name: str | None = None) -> Any:
-    return resume_table(player.home, name, toy_game, network=network.at(player.host))
+def resuming(network: MemoryNetwork, player: Player, name: str | None = None, **options: Any) -> Any:
+    return resume_table(player.home, name, toy_game, network=network.at(player.host), **options)

@@ -384,6 +384,23 @@ async def test_a_resumed_peer_listens_where_it_did_and_elsewhere_if_that_is_take
         await all_over(players)
 
 
+async def test_f06_players_whose_addresses_all_changed_meet_again_by_a_ticket(
+    autojump_clock: MockClock, no_threads: None, tmp_path: Path, killing: Callable[[Player], None]
+) -> None:
+    async with company(tmp_path, 2) as (players, nursery):
+        network = MemoryNetwork()
+        await seat_all(network, players, nursery)
+        await until(lambda: all(player.of(CardsSeen) for player in players))
+        for player in players:
+            killing(player)
+            player.host = "10.5." + player.host.removeprefix("10.0.")
+        await trio.sleep(1)
+        one, other = players
+        table = await nursery.start(one.play, resuming(network, one))
+        await nursery.start(other.play, resuming(network, other, via=[table.ticket]))
+        await all_over(players)
+
+
 # --- spectators ----------------------------------------------------------------------------------------
 
 
