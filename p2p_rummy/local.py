@@ -22,7 +22,6 @@ from protocol.game import (
     Dropped,
     Game,
     Moved,
-    Over,
     Returned,
     Seat,
     Showdown,
@@ -33,6 +32,8 @@ from protocol.game import (
     Turn,
     Window,
 )
+
+NOTHING_OPENED = Dealt()
 
 
 class LocalTable:
@@ -69,16 +70,18 @@ class LocalTable:
         """
         while True:
             need = self.game.need
-            if isinstance(need, Turn | Window | Over):
+            if isinstance(need, Turn):
                 return
-            if isinstance(need, Shuffle):
+            if isinstance(need, Deal):
+                self.deal(need)
+            elif isinstance(need, Shuffle):
                 if need.new_hand and not into_next_hand:
                     return
                 self.shuffle(need)
-            elif isinstance(need, Deal):
-                self.deal(need)
-            else:
+            elif isinstance(need, Showdown):
                 self.show(need)
+            else:
+                return
 
     def shuffle(self, need: Shuffle) -> None:
         pack = next(self._packs, None)
@@ -107,7 +110,7 @@ class LocalTable:
                 opened.append((slot, self.secret[slot]))
             else:
                 self.faces[owner][slot] = self.secret[slot]
-        self.game.apply(Dealt(faces=tuple(opened)))
+        self.game.apply(Dealt(faces=tuple(opened)) if opened else NOTHING_OPENED)
 
     def show(self, need: Showdown) -> None:
         self.game.apply(Shown(faces=tuple((slot, self.secret[slot]) for slot, _ in need.owners)))
@@ -130,7 +133,8 @@ class LocalTable:
         """One move, opened and applied, then everything that follows from it.  Raises Refused."""
         own = self.faces[seat]
         slots = self.game.slots_of(seat, text, own)
-        self.game.apply(Moved(seat=seat, text=text, openings=tuple((slot, own[slot]) for slot in slots)))
+        openings = tuple([(slot, own[slot]) for slot in slots]) if slots else ()
+        self.game.apply(Moved(seat=seat, text=text, openings=openings))
         self.settle(into_next_hand=into_next_hand)
 
     # --- leaving ---

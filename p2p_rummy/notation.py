@@ -78,6 +78,8 @@ class Move:
     """The effect named."""
     doubled: int = -1
     """The part that the dealer's joker doubles."""
+    as_set: int = 0
+    """``cards`` as bits, one for each card number."""
 
     @property
     def card(self) -> int:
@@ -139,7 +141,7 @@ def _parse(text: str) -> Move:
             if len(rest) != 1:
                 raise _form(verb, f"{verb} needs exactly one card")
             card = _card(rest[0], verb)
-            return Move(verb, f"{verb} {NAMES[card]}", (((card, NO_CLAIM),),), (card,))
+            return Move(verb, f"{verb} {NAMES[card]}", (((card, NO_CLAIM),),), (card,), as_set=1 << card)
         case "name":
             if len(rest) != 1 or rest[0].lower() not in EFFECTS:
                 raise _form(verb, "name needs one of wild, double and split")
@@ -203,7 +205,7 @@ def _with_cards(
     ]
     text = f"{verb} {' + '.join(written)}" + (f" on {meld}" if meld else "")
     cards = tuple(card for part in parts for card, _ in part)
-    return Move(verb, text, parts, cards, meld, "", doubled)
+    return Move(verb, text, parts, cards, meld, "", doubled, sum(1 << card for card in set(cards)))
 
 
 def _placed(word: str, verb: str) -> Placed:

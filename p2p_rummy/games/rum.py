@@ -29,6 +29,7 @@ A seat that leaves (:class:`protocol.game.Dropped`) may do so in any stage; :met
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, ClassVar, Final
 
 from p2p_rummy.cards import FIRST_JOKER, PACK
@@ -97,6 +98,13 @@ from protocol.game import (
 )
 
 NO_OPENINGS: Final[Faces] = {}
+TURNS: Final = tuple(Turn(seat=seat) for seat in range(8))
+
+
+@cache
+def window(after: Seat, seats: tuple[Seat, ...]) -> Window:
+    """The need, made once for each constellation of seats."""
+    return Window(after=after, seats=seats)
 
 
 class RumGame:
@@ -159,12 +167,19 @@ class RumGame:
 
     def slots_of(self, seat: Seat, text: str, faces: Faces) -> tuple[Slot, ...]:
         move = parse(text)
-        table = self.table
-        gate(table, seat, move)
         if move.verb not in PLAYS_CARDS:
             return ()
+        table = self.table
+        gate(table, seat, move)
         known = table.known[seat]
         cards = move.cards
+        if len(cards) == 1:
+            card = cards[0]
+            if card in known:
+                return ()
+            for slot in table.hands[seat]:
+                if faces.get(slot) == card and table.face[slot] < 0:
+                    return (slot,)
         wanted = [card for card in cards if card not in known] if known else cards
         if not wanted:
             return ()
@@ -209,9 +224,9 @@ class RumGame:
         table = self.table
         stage = table.stage
         if stage in (DRAW, PLAY, NAME, FIRST_DISCARD):
-            return Turn(seat=table.turn)
+            return TURNS[table.turn]
         if stage in (WINDOW, CHALLENGE):
-            return Window(after=table.turn, seats=self._window_seats())
+            return window(table.turn, table.asked)
         if stage == FETCH:
             seat = table.turn
             return Deal(owners=((table.hands[seat][-1], None if seat in table.stand_ins else seat),))
@@ -230,11 +245,6 @@ class RumGame:
             return Showdown(owners=self._closed_hands())
         sides = self.rules.side_of
         return Over(scores=tuple(table.totals[side] for side in sides), winners=table.winners)
-
-    def _window_seats(self) -> tuple[Seat, ...]:
-        table = self.table
-        ring = (((table.turn + step) % self.seats) for step in range(1, self.seats))
-        return tuple(seat for seat in ring if seat in table.ring and seat not in table.stand_ins)
 
     def _dealing(self) -> tuple[tuple[Slot, Seat | None], ...]:
         """The slots on their way to hands, and the one that is turned up."""
@@ -479,8 +489,7 @@ class RumGame:
         elif table.hands[seat]:
             self._end_turn()
         elif self.rules.challenge:
-            table.stage = CHALLENGE
-            self._close_window_if_answered()
+            self._open_window(CHALLENGE)
         else:
             self._go_out(seat, by_discard=True, rummy=table.fresh)
 
@@ -505,10 +514,8 @@ class RumGame:
         table = self.table
         if not table.had_stock and not table.turn_log:
             table.idle += 1
-        table.answers.clear()
         if self.rules.windows or table.joker_free():
-            table.stage = WINDOW
-            self._close_window_if_answered()
+            self._open_window(WINDOW)
         else:
             self._next_turn()
 
@@ -522,6 +529,14 @@ class RumGame:
 
     # --- windows ----------------------------------------------------------------------------------------
 
+    def _open_window(self, stage: int) -> None:
+        table = self.table
+        table.stage = stage
+        table.answers.clear()
+        table.ask()
+        if not table.asked:
+            self._close_window_if_answered()
+
     def _answer(self, seat: Seat, move: Move, openings: Faces) -> None:
         table = self.table
         if move.verb != "pass":
@@ -533,11 +548,11 @@ class RumGame:
 
     def _close_window_if_answered(self) -> None:
         table = self.table
-        seats = self._window_seats()
-        if len(table.answers) < len(seats) or any(seat not in table.answers for seat in seats):
+        given = table.answers
+        if len(given) < len(table.asked):
             return
-        answers = [(seat, parse(table.answers[seat])) for seat in seats]
-        table.answers.clear()
+        answers = [(seat, parse(given[seat])) for seat in table.asked if given[seat] != "pass"]
+        given.clear()
         self._resolve(answers)
 
     def _resolve(self, answers: Sequence[tuple[Seat, Move]]) -> None:
@@ -572,8 +587,7 @@ class RumGame:
                 self._go_out(seat, by_discard=False, rummy=nothing_before)
                 return True
         if laid:
-            table.stage = WINDOW
-            self._close_window_if_answered()
+            self._open_window(WINDOW)
         return laid
 
     def _call(self, seat: Seat, move: Move) -> None:
@@ -699,12 +713,11 @@ class RumGame:
             return
         if self.rules.leaver == "bot" and stage != SHOW and self._is_open(seat):
             table.stand_ins.add(seat)
-            table.answers.pop(seat, None)
-            if stage in (WINDOW, CHALLENGE):
-                self._close_window_if_answered()
+            table.reseat()
+            self._forget_answer(seat)
             return
         table.ring.remove(seat)
-        table.answers.pop(seat, None)
+        table.reseat()
         self._play_on_without(seat)
 
     def _is_open(self, seat: Seat) -> bool:
@@ -724,6 +737,14 @@ class RumGame:
             table.contenders.remove(seat)
             self._settle_dealer()
 
+    def _forget_answer(self, seat: Seat) -> None:
+        """The open window, if there is one, does not wait for this seat any more."""
+        table = self.table
+        if table.stage in (WINDOW, CHALLENGE):
+            table.answers.pop(seat, None)
+            table.ask()
+            self._close_window_if_answered()
+
     def _play_on_without(self, seat: Seat) -> None:
         table = self.table
         stage = table.stage
@@ -734,7 +755,7 @@ class RumGame:
         if len({self.rules.side_of[other] for other in table.ring}) < 2:
             self._end_hand()
         elif stage in (WINDOW, CHALLENGE):
-            self._close_window_if_answered()
+            self._forget_answer(seat)
         elif seat == table.turn:
             if stage == NAME:
                 self._deal_out()  # nobody names the dealer's joker, so nobody uses it
@@ -749,7 +770,7 @@ class RumGame:
     def _play_stand_ins(self) -> None:
         """``leaver: bot``: the table plays an open hand by a fixed rule, so that every peer plays it alike."""
         table = self.table
-        while table.stage in (DRAW, PLAY, FIRST_DISCARD) and table.turn in table.stand_ins:
+        while table.stage in (NAME, FIRST_DISCARD, DRAW, PLAY) and table.turn in table.stand_ins:
             seat = table.turn
             move = parse(stand_in_move(table, seat))
             MOVES[move.verb](self, seat, move, NO_OPENINGS)

@@ -25,6 +25,10 @@ NATURALS: Final = (1 << FIRST_JOKER) - 1
 BY_RANK: Final = UNIVERSE
 """Where the second copy of the set, in the order of ranks, begins (52 bits for each pack)."""
 
+_ODD_BITS: Final = sum(0b0101 << 4 * rank for rank in range(RANK_COUNT))
+_ODD_PAIRS: Final = sum(0b0011 << 4 * rank for rank in range(RANK_COUNT))
+_TOP_BITS: Final = sum(0b1000 << 4 * rank for rank in range(RANK_COUNT))
+
 Texts = tuple[str, ...]
 
 
@@ -55,6 +59,9 @@ class Book:
         self._rules = rules
         self._runs: list[dict[int, Texts]] = [{} for _ in range(4)]
         self._groups: list[dict[int, Texts]] = [{} for _ in range(RANK_COUNT)]
+        # What added to a count makes bit 3 say "a group may be possible", with 0, 1 and 2 or more jokers.
+        wanted = (3, 2, 1) if rules.wild else (3, 3, 3)
+        self._enough = tuple((8 - least) * (_ODD_BITS & _ODD_PAIRS) for least in wanted)
 
     def melds(self, bits: int, extra_joker: int = 0) -> list[str]:
         """Every new meld in the set.  ``extra_joker`` (bits) may be used beside it (the dealer's joker)."""
@@ -62,34 +69,34 @@ class Book:
         second = bits >> PACK & FIRST_PACK
         jokers = (bits | extra_joker) >> FIRST_JOKER & 0xFF
         found: list[str] = []
-        runs = self._runs
-        for suit in range(4):
-            shift = RANK_COUNT * suit
-            key = first >> shift & SUIT | (second >> shift & SUIT) << 13 | jokers << 26
-            if key:
-                texts = runs[suit].get(key)
-                if texts is None:
-                    texts = self._keep(runs[suit], key, tuple(self._find_runs(suit, key)))
-                if texts:
-                    found += texts
-        ranked = bits >> BY_RANK
-        ranked_second = ranked >> PACK
-        # A group needs three cards, jokers included, so ranks without enough are not even looked up.
-        wanted = 3 - jokers.bit_count() if self._rules.wild else 3
-        either = ranked & FIRST_PACK | ranked_second
-        rank = 0
-        while either:
-            held = either & 15
-            if held and _POPULATION[held] >= wanted:
-                key = ranked & 15 | (ranked_second & 15) << 4 | jokers << 8
-                texts = self._groups[rank].get(key)
-                if texts is None:
-                    texts = self._keep(self._groups[rank], key, tuple(self._find_groups(rank, key)))
+        with_jokers = jokers << 26
+        for suit, table in enumerate(self._runs):
+            key = first & SUIT | with_jokers
+            if second:
+                key |= (second & SUIT) << 13
+                second >>= RANK_COUNT
+            first >>= RANK_COUNT
+            texts = table.get(key)
+            if texts is None:
+                texts = self._keep(table, key, tuple(self._find_runs(suit, key)))
+            if texts:
                 found += texts
-            either >>= 4
-            ranked >>= 4
-            ranked_second >>= 4
-            rank += 1
+        ranked = bits >> BY_RANK
+        second = ranked >> PACK
+        # Four bits a rank: count the suits of all ranks at once, then look only at ranks with cards enough.
+        suits = ranked & FIRST_PACK | second
+        pairs = suits - (suits >> 1 & _ODD_BITS)
+        enough = self._enough[min(jokers.bit_count(), 2)]
+        ranks = (pairs & _ODD_PAIRS) + (pairs >> 2 & _ODD_PAIRS) + enough & _TOP_BITS
+        while ranks:
+            shift = (ranks & -ranks).bit_length() - 4
+            ranks &= ranks - 1
+            key = ranked >> shift & 15 | (second >> shift & 15) << 4 | jokers << 8
+            table = self._groups[shift >> 2]
+            texts = table.get(key)
+            if texts is None:
+                texts = self._keep(table, key, tuple(self._find_groups(shift >> 2, key)))
+            found += texts
         if jokers and not self._rules.wild:
             found += self._joker_groups(jokers)
         return found
@@ -168,9 +175,6 @@ class Book:
         for size in (3, 4):
             for chosen in combinations(_joker_names(jokers), size):
                 yield f"{self._verb} {' '.join(chosen)}"
-
-
-_POPULATION: Final = tuple(pattern.bit_count() for pattern in range(16))
 
 
 def _joker_names(pattern: int) -> list[str]:

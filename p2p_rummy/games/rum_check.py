@@ -21,6 +21,7 @@ from p2p_rummy.games.rum_table import (
     FIRST_DISCARD,
     NAME,
     PLAY,
+    STAGES,
     UNKNOWN,
     WINDOW,
     Table,
@@ -39,6 +40,12 @@ ALLOWED: Final[dict[int, frozenset[str]]] = {
     CHALLENGE: frozenset({"pass", "rummy"}),
 }
 """Verbs by stage, before options are looked at."""
+
+OWN_TURN: Final[tuple[frozenset[str], ...]] = tuple(
+    ALLOWED[stage] if stage in (NAME, FIRST_DISCARD, DRAW, PLAY) else frozenset()
+    for stage in range(len(STAGES))
+)
+"""The same, for the seat whose turn it is."""
 
 NOW: Final[dict[int, str]] = {
     NAME: "the dealer names the dealer's joker: name wild, name double or name split",
@@ -60,6 +67,11 @@ def refuse(code: str, rule: str, why: str, cards: Sequence[Card] = ()) -> Illega
 def gate(table: Table, seat: Seat, move: Move) -> None:
     verb = move.verb
     stage = table.stage
+    if seat == table.turn:
+        if verb in OWN_TURN[stage]:
+            return  # the usual case
+    elif verb == "pass" and stage == WINDOW and seat in table.asked and seat not in table.answers:
+        return  # and the other
     rules = table.rules
     if table.phase == "over":
         raise refuse("wrong_phase", "R72", "the hand is over")
@@ -71,7 +83,7 @@ def gate(table: Table, seat: Seat, move: Move) -> None:
         if seat == table.turn:
             raise refuse("discarder_may_not_call", "R101", "who has just ended the turn may not call")
     if stage in (WINDOW, CHALLENGE):
-        if seat == table.turn or seat not in table.ring or seat in table.stand_ins:
+        if seat not in table.asked:
             raise refuse("not_your_turn", "R100", "this seat does not answer this window")
         if seat in table.answers:
             raise refuse("not_your_turn", "R100", "this seat has answered already")
@@ -95,21 +107,21 @@ def _answers(table: Table, verb: str) -> bool:
 def locate(table: Table, seat: Seat, cards: Sequence[Card], openings: Faces) -> list[Slot]:
     """The slots of these cards, all in this hand; -1 for the dealer's joker.  Raises ``not_in_hand``."""
     known = table.known[seat]
-    opened = {card: slot for slot, card in openings.items()} if openings else {}
+    hand = table.hands[seat]
+    face = table.face
+    opened = {card: slot for slot, card in openings.items() if slot in hand and face[slot] < 0}
     used = 0
     slots: list[Slot] = []
     for card in cards:
-        slot = known.get(card, UNKNOWN)
-        if slot < 0:
-            slot = opened.get(card, UNKNOWN)
+        if card in known:
+            slots.append(known[card])
+        elif card in opened:
+            slots.append(opened[card])
             used += 1
-            if slot < 0 or slot not in table.hands[seat] or table.face[slot] >= 0:
-                if card == DEALERS_JOKER and table.rules.dealers_joker and seat == table.dealer:
-                    used -= 1
-                    slots.append(UNKNOWN)
-                    continue
-                raise refuse("not_in_hand", "R250", f"{NAMES[card]} is not in this hand", (card,))
-        slots.append(slot)
+        elif card == DEALERS_JOKER and table.rules.dealers_joker and seat == table.dealer:
+            slots.append(UNKNOWN)
+        else:
+            raise refuse("not_in_hand", "R250", f"{NAMES[card]} is not in this hand", (card,))
     if len(cards) > 1 and len(set(cards)) < len(cards):
         raise refuse("not_in_hand", "R250", "one card is named twice", cards)
     if used != len(openings):

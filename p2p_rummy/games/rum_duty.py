@@ -119,6 +119,19 @@ def _layoff(melds: Iterable[Meld], rules: MeldRules, bits: int, card: int, spare
     return best
 
 
+def gaps(melds: Iterable[Meld], rules: MeldRules) -> dict[int, list[int]]:
+    """Kind -> for each run end that it could be added to, the kinds (bits) that must be laid before it (R24)."""
+    found: dict[int, list[int]] = {}
+    for meld in melds:
+        if meld.kind == "run" and not meld.sealed:
+            for way in ways_on(meld, rules):
+                between = 0
+                for kind in way:
+                    found.setdefault(kind, []).append(between)
+                    between |= 1 << kind
+    return found
+
+
 def ways_on(run: Meld, rules: MeldRules) -> tuple[list[int], list[int]]:
     """The kinds that could go on above a run, and below it, in order, as far as R34 lets it grow."""
     base = run.suit * RANK_COUNT

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from p2p_rummy.cards import FIRST_JOKER, KIND_NAMES, NAMES, PACK
-from p2p_rummy.games.rum_book import BITS, FIRST_PACK, book
+from p2p_rummy.games.rum_book import BITS, FIRST_PACK
 from p2p_rummy.games.rum_check import extended, judge_call, judge_lay, judge_meld, playable, takes
-from p2p_rummy.games.rum_duty import GROUP_MATES, NO_WAY, cheapest_use, ways_on, windows
+from p2p_rummy.games.rum_duty import GROUP_MATES, NO_WAY, cheapest_use, ways_on
 from p2p_rummy.games.rum_openings import smallest_openings
 from p2p_rummy.games.rum_rules import DEALERS_JOKER
 from p2p_rummy.games.rum_table import (
@@ -49,7 +49,7 @@ def legal_moves(table: Table, seat: Seat, faces: Faces) -> list[str]:
     if table.between:
         return []
     if stage in (WINDOW, CHALLENGE):
-        if seat == table.turn or seat not in table.ring or seat in table.stand_ins or seat in table.answers:
+        if seat not in table.asked or seat in table.answers:
             return []
         return _answers(table, seat, faces)
     if seat != table.turn:
@@ -67,6 +67,9 @@ def legal_moves(table: Table, seat: Seat, faces: Faces) -> list[str]:
 
 def _cards(table: Table, seat: Seat, faces: Faces) -> list[Card]:
     face = table.face
+    known = table.known[seat]
+    if not known:
+        return [faces[slot] for slot in table.hands[seat]]
     return [face[slot] if face[slot] >= 0 else faces[slot] for slot in table.hands[seat]]
 
 
@@ -76,11 +79,12 @@ def _cards(table: Table, seat: Seat, faces: Faces) -> list[Card]:
 def _draws(table: Table, seat: Seat, faces: Faces) -> list[str]:
     moves = ["draw"] if table.stock or table.recyclable() else ["pass"]
     hand = _cards(table, seat, faces)
-    if not table.gave_back and table.pile:
+    if table.pile and not table.gave_back:
         _add_takes(table, seat, hand, moves)
-        if table.effect == "split" and seat == table.dealer and table.joker_free():
+    if table.rules.dealers_joker:
+        if table.effect == "split" and seat == table.dealer and table.joker_free() and not table.gave_back:
             _add_splits(table, seat, hand, moves)
-    _add_blocks(table, seat, hand, moves)
+        _add_blocks(table, seat, hand, moves)
     return moves
 
 
@@ -88,11 +92,8 @@ def _add_takes(table: Table, seat: Seat, hand: list[Card], moves: list[str]) -> 
     """R22, R23: from the top down, each card whose taking the seat can make good."""
     rules = table.rules
     pile = table.pile_cards
-    bits = 0
-    for card in hand:
-        bits += BITS[card]
     top = pile[-1]
-    bits += BITS[top]
+    bits = sum([BITS[card] for card in hand]) + BITS[top]
     if rules.top_duty:
         if _can_use(table, seat, bits, len(hand) + 1, top, need_meld=rules.deepest_needs_meld(1)):
             moves.append(TAKES[top])
@@ -100,10 +101,7 @@ def _add_takes(table: Table, seat: Seat, hand: list[Card], moves: list[str]) -> 
         moves.append(TAKES[top])
     if rules.take_depth == "top":
         return
-    simple = (
-        rules.deepest_use == "any" and rules.going_out != "discard_required" and table.may_lay_off(seat)
-    ) and not (table.joker_free() and table.effect == "wild" and seat == table.dealer)
-    if simple and rules.melds.wild:
+    if _any_use_will_do(table, seat):
         _add_deep_takes(table, bits, moves)
         return
     for index in range(len(pile) - 2, -1, -1):
@@ -117,34 +115,49 @@ def _add_takes(table: Table, seat: Seat, hand: list[Card], moves: list[str]) -> 
 
 def _add_deep_takes(table: Table, bits: int, moves: list[str]) -> None:
     """:func:`_add_takes` below the top card where any use will do; the same answers, by masks alone."""
-    rules = table.rules.melds
     pile = table.pile_cards
-    fit_mask = table.fit_mask
-    places = windows(rules)
+    if len(pile) < 2:
+        return
     naturals = bits & FIRST_PACK | bits >> PACK & FIRST_PACK
     jokers = (bits >> FIRST_JOKER & 0xFF).bit_count()
-    runs = [meld for meld in table.melds.values() if meld.kind == "run"]
-    for index in range(len(pile) - 2, -1, -1):
-        card = pile[index]
-        bits += BITS[card]
+    gaps = table.gaps
+    for card in pile[-2::-1]:
         if card >= FIRST_JOKER:
             jokers += 1
-            if cheapest_use(table.melds.values(), rules, bits, card, need_meld=False) < NO_WAY:
+            if _joker_has_a_use(table, naturals, jokers):
                 moves.append(TAKES[card])
-            continue
-        kind = card % PACK
-        naturals |= 1 << kind
-        if fit_mask >> kind & 1 or jokers >= 2 or (naturals & GROUP_MATES[kind]).bit_count() + jokers >= 2:
-            moves.append(TAKES[card])
-            continue
-        closed = ~naturals
-        for window in places[kind]:
-            if (window & closed).bit_count() <= jokers:
-                moves.append(TAKES[card])
-                break
         else:
-            if runs and cheapest_use(runs, rules, bits, card, need_meld=False) < NO_WAY:
+            kind = card % PACK
+            naturals |= 1 << kind
+            if _has_a_use(table, naturals, jokers, kind, gaps):
                 moves.append(TAKES[card])
+
+
+def _has_a_use(table: Table, naturals: int, jokers: int, kind: int, gaps: dict[int, list[int]]) -> bool:
+    """Whether a natural card can be laid, now or after others, with these kinds and jokers in hand."""
+    if table.fit_mask >> kind & 1 or _new_meld_holds(table, naturals, jokers, kind):
+        return True
+    if kind in gaps:
+        for between in gaps[kind]:
+            if (between & ~naturals).bit_count() <= jokers:
+                return True
+    return False
+
+
+def _new_meld_holds(table: Table, naturals: int, jokers: int, kind: int) -> bool:
+    if (naturals & GROUP_MATES[kind]).bit_count() + jokers >= 2:
+        return True
+    missing = ~naturals
+    return any((places & missing).bit_count() <= jokers for places in table.windows[kind])
+
+
+def _joker_has_a_use(table: Table, naturals: int, jokers: int) -> bool:
+    """The same for a wild joker, itself among ``jokers``."""
+    if (jokers >= 2 and naturals) or table.fit_mask:
+        return True
+    rules = table.rules.melds
+    bits = naturals | 1 << FIRST_JOKER
+    return cheapest_use(table.melds.values(), rules, bits, FIRST_JOKER, need_meld=False) < NO_WAY
 
 
 def _add_splits(table: Table, seat: Seat, hand: list[Card], moves: list[str]) -> None:
@@ -206,21 +219,23 @@ def _add_blocks(table: Table, seat: Seat, hand: list[Card], moves: list[str]) ->
 
 def _plays(table: Table, seat: Seat, faces: Faces) -> list[str]:
     hand = _cards(table, seat, faces)
-    bits = 0
-    for card in hand:
-        bits += BITS[card]
+    bits = sum([BITS[card] for card in hand])
     rules = table.rules
     laying = _layings(table, seat, hand, bits)
     if table.must_use >= 0:
-        laying = [text for text in laying if _meets_duty(table, seat, bits, len(hand), text)]
+        meets = _meets_plain_duty if _any_use_will_do(table, seat) else _meets_duty
+        laying = [text for text in laying if meets(table, seat, bits, len(hand), text)]
         return laying or ["untake"]
-    if rules.going_out == "discard_required" or (table.taken_top >= 0 and table.taken_top in hand):
+    top = table.taken_top
+    if rules.going_out == "discard_required" or (top >= 0 and top in hand):
         laying = [text for text in laying if _leaves_an_end(table, seat, text, hand, faces)]
-    if rules.going_out == "unplayable_discard" and len(hand) == 1 and not rules.challenge:
-        if not playable(table, seat, hand[0]) and hand[0] != table.taken_top:
+    if len(hand) == 1 and rules.going_out == "unplayable_discard" and not rules.challenge:
+        if not playable(table, seat, hand[0]) and hand[0] != top:
             laying.append(DISCARDS[hand[0]])
+    elif top < 0:
+        laying += [DISCARDS[card] for card in hand]
     else:
-        laying += [DISCARDS[card] for card in hand if card != table.taken_top]
+        laying += [DISCARDS[card] for card in hand if card != top]
     if rules.dealers_joker and table.joker_free() and len(hand) > 1:
         blocks = [BLOCKS[card] for card in hand if card >= FIRST_JOKER]
         laying += [text for text in blocks if len(hand) > 2 or _block_leaves_an_end(table, hand, text)]
@@ -234,10 +249,11 @@ def _layings(table: Table, seat: Seat, hand: list[Card], bits: int) -> list[str]
     if rules.opening_minimum and not table.may_lay_off(seat):
         doubling = _may_double(table, seat)
         return [opening.text for opening in smallest_openings(rules, bits, extra, doubling=doubling)]
-    found = book("meld", rules.melds).melds(bits, extra)
+    found = table.meld_book.melds(bits, extra)
     if rules.dealers_joker and _may_double(table, seat):
         found += [text + " double" for text in found]
-    if table.melds:
+    fitting = (bits & FIRST_PACK | bits >> PACK & FIRST_PACK) & table.fit_mask
+    if fitting or ((bits | extra) >> FIRST_JOKER & 0xFF and table.melds):
         _add_layoffs(table, hand, extra, found)
     return found
 
@@ -293,6 +309,40 @@ def _block_leaves_an_end(table: Table, hand: list[Card], text: str) -> bool:
     return any(takes(meld, left, table.rules) for meld in table.melds.values())
 
 
+def _any_use_will_do(table: Table, seat: Seat) -> bool:
+    """No option restricts how the deepest card is used, so that masks alone tell whether it can be."""
+    rules = table.rules
+    return (
+        rules.deepest_use == "any"
+        and rules.going_out != "discard_required"
+        and rules.melds.wild
+        and table.may_lay_off(seat)
+        and not (rules.dealers_joker and _spare_joker(table, seat))
+    )
+
+
+def _meets_plain_duty(table: Table, seat: Seat, bits: int, count: int, text: str) -> bool:
+    """:func:`_meets_duty` where any use will do: masks settle all but a few cases."""
+    move = parse(text)
+    card = table.must_use
+    if move.as_set >> card & 1:
+        return True
+    if card < FIRST_JOKER:
+        rest = bits & ~move.as_set
+        kind = card % PACK
+        naturals = rest & FIRST_PACK | rest >> PACK & FIRST_PACK
+        jokers = (rest >> FIRST_JOKER & 0xFF).bit_count()
+        if move.verb == "meld":  # it takes no place away: what can be laid now can be laid after it
+            if _has_a_use(table, naturals, jokers, kind, table.gaps):
+                return True
+        elif _new_meld_holds(table, naturals, jokers, kind) or table.fits.get(kind, [])[:2] not in (
+            [],
+            [move.meld],
+        ):
+            return True
+    return _meets_duty(table, seat, bits, count, text)
+
+
 def _meets_duty(table: Table, seat: Seat, bits: int, count: int, text: str) -> bool:
     """R23: the move puts the card to its use, or leaves a way to do so."""
     move = parse(text)
@@ -334,7 +384,7 @@ def _answers(table: Table, seat: Seat, faces: Faces) -> list[str]:
     moves = ["pass"]
     rules = table.rules
     if table.stage == CHALLENGE or rules.calling == "latest_only":
-        if table.pile and (rules.calling != "off" or table.stage == CHALLENGE) and table.may_lay_off(seat):
+        if table.pile and table.may_lay_off(seat):
             _add_newest_calls(table, moves)
     elif rules.calling == "full":
         _add_calls(table, seat, moves)
@@ -359,15 +409,21 @@ def _add_newest_calls(table: Table, moves: list[str]) -> None:
 
 def _add_calls(table: Table, seat: Seat, moves: list[str]) -> None:
     """R102: what pile cards alone can do."""
-    rules = table.rules
     bits = table.pile_bits
-    jokers = bits >> FIRST_JOKER & 0xFF
-    fitting = (bits & FIRST_PACK | bits >> PACK & FIRST_PACK) & table.fit_mask
-    if (fitting or jokers) and table.may_lay_off(seat):
-        for meld in table.melds.values():
-            _add_chains(table, meld, moves)
+    if table.melds and table.may_lay_off(seat):
+        fitting = (bits & FIRST_PACK | bits >> PACK & FIRST_PACK) & table.fit_mask
+        if bits >> FIRST_JOKER & 0xFF:
+            for meld in table.melds.values():
+                _add_chains(table, meld, moves)
+        elif fitting:
+            numbers: set[int] = set()
+            while fitting:
+                numbers.update(table.fits[(fitting & -fitting).bit_length() - 1])
+                fitting &= fitting - 1
+            for number in sorted(numbers):
+                _add_chains(table, table.melds[number], moves)
     if len(table.pile) >= 3:
-        found = book("rummy", rules.melds).melds(bits)
+        found = table.call_book.melds(bits)
         if found and not table.may_lay_off(seat):
             found = [text for text in found if _call_is_possible(table, seat, text)]
         moves += found

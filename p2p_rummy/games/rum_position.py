@@ -80,6 +80,8 @@ class Position:
         table.turn = self.turn
         table.stage = STAGE_OF[self.phase]
         table.between = self.phase == "over"
+        if self.phase == "call":
+            table.ask()
         return local
 
     def _lay_out(self, table: Table, local: LocalTable) -> None:

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from p2p_rummy.cards import FIRST_JOKER, NAMES, PACK
 from p2p_rummy.games.base import state_digest
-from p2p_rummy.games.rum_book import BITS
+from p2p_rummy.games.rum_book import BITS, book
+from p2p_rummy.games.rum_duty import gaps, windows
 from p2p_rummy.games.rum_rules import DEALERS_JOKER, RumRules
 from p2p_rummy.melds import Meld, Shape, open_kinds
 from p2p_rummy.notation import claim_text
@@ -80,6 +81,10 @@ class Table:
 
     def __init__(self, rules: RumRules) -> None:
         self.rules = rules
+        self.meld_book = book("meld", rules.melds)
+        self.call_book = book("rummy", rules.melds)
+        self.windows = windows(rules.melds)
+        """Kind -> for each shortest new run that holds it, the other kinds in it."""
         seats = rules.seats
         # --- the game ---
         self.hand = 1
@@ -126,6 +131,7 @@ class Table:
         self.next_meld = 1
         self.fits: dict[int, list[int]] = {}
         self.fit_mask = 0
+        self._gaps: dict[int, list[int]] | None = {}
         self.opened_hand = 0
         self.lays = [0] * seats
         """Melds and lay-offs of each seat in this hand."""
@@ -146,10 +152,13 @@ class Table:
         self.went_rummy = False
         """R147: the whole hand at one go."""
         self.exhausted = False
+        self.asked: tuple[Seat, ...] = ()
+        """The seats that answer the open window, clockwise (R100)."""
         self.answers: dict[Seat, str] = {}
         """The open window: what each seat has answered."""
         self.turned_up: Slot = UNKNOWN
         """The slot that begins the pile, while the deal is under way (R13)."""
+        self.reseat()
         self.begin_turn(NOBODY)
 
     def copy(self) -> Table:
@@ -192,14 +201,24 @@ class Table:
     def phase(self) -> str:
         return "over" if self.between else PHASES[self.stage]
 
+    def reseat(self) -> None:
+        """Work out anew who follows whom and who answers whom, after ``ring`` or ``stand_ins`` have changed."""
+        seats = self.rules.seats
+        self._next: list[Seat] = []
+        self._answering: list[tuple[Seat, ...]] = []
+        for seat in range(seats):
+            others = [(seat + step) % seats for step in range(1, seats)]
+            playing = [other for other in others if other in self.ring]
+            self._next.append(playing[0] if playing else seat)
+            self._answering.append(tuple(other for other in playing if other not in self.stand_ins))
+
     def after(self, seat: Seat) -> Seat:
         """The next seat clockwise that plays in this hand (R4)."""
-        seats = self.rules.seats
-        for step in range(1, seats + 1):
-            other = (seat + step) % seats
-            if other in self.ring:
-                return other
-        return seat
+        return self._next[seat]
+
+    def ask(self) -> None:
+        """R100: everybody but the seat whose turn has ended answers; a hand that nobody holds does not."""
+        self.asked = self._answering[self.turn]
 
     def side(self, seat: Seat) -> int:
         return self.rules.side_of[seat]
@@ -214,6 +233,14 @@ class Table:
         """R149, R75: the pile can become a stock."""
         rules = self.rules
         return rules.recycle_stock != "off" and len(self.pile) > 1 and self.recycled < rules.exhausted_rounds
+
+    @property
+    def gaps(self) -> dict[int, list[int]]:
+        """See :func:`p2p_rummy.games.rum_duty.gaps`, worked out anew after a card was laid."""
+        found = self._gaps
+        if found is None:
+            found = self._gaps = gaps(self.melds.values(), self.rules.melds)
+        return found
 
     def joker_free(self) -> bool:
         """R181, R182: the dealer's joker still lies there to be used."""
@@ -338,6 +365,7 @@ class Table:
     def _refit(self, meld: Meld, before: Sequence[int]) -> None:
         """Bring ``fits`` up to date after a meld has changed; ``before`` is what fitted it."""
         fits = self.fits
+        self._gaps = None
         for kind in before:
             ids = fits[kind]
             ids.remove(meld.id)
@@ -482,10 +510,6 @@ class Table:
             }
         return extra
 
-
-def _name(card: Card) -> str:
-    return NAMES[card] if card >= 0 else ""
-
     def _rest(self) -> dict[str, Any]:
         sides = sorted(set(self.rules.side_of))
         return {
@@ -519,6 +543,10 @@ def _name(card: Card) -> str:
             "went_rummy": self.went_rummy,
             "exhausted": self.exhausted,
         }
+
+
+def _name(card: Card) -> str:
+    return NAMES[card] if card >= 0 else ""
 
 
 def kind_of(card: Card, claim: int) -> int:
