@@ -14,6 +14,7 @@ import trio.testing
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.web.desk import Desk
 from p2p_rummy.web.http import Outbox
+from p2p_rummy.web.rules import table_rules
 from protocol import events
 
 Open = Callable[[], Any]
@@ -175,12 +176,12 @@ async def test_the_start_page_is_shown_and_says_why_a_table_cannot_be_opened() -
         nursery.cancel_scope.cancel()
 
 
-async def test_the_rules_drawer_says_what_was_agreed_first(rehearsal: Any) -> None:
-    from p2p_rummy.web.rules import table_rules
+async def test_the_rules_drawer_tells_the_rules_of_this_very_table(rehearsal: Any) -> None:
+    def drawer(**options: str) -> list[str]:
+        return table_rules(rehearsal.Rehearsal(seats=2, options=options).places[0], "en").split("\n")
 
-    table = rehearsal.Rehearsal(seats=2, options={"calling": "off"})
-    lines = table_rules(table.places[0], "en").split("\n")
-    agreed = lines.index("# Agreed for this table")
-    usual = lines.index("# As the game has it")
-    assert [line.split(" – ")[0] for line in lines[agreed + 1 : usual]] == ["- calling"]
-    assert any(line.startswith("- target – ") and line.endswith("500 (R135)") for line in lines[usual:])
+    with_calls, without = drawer(), drawer(calling="off")
+    assert any("(R109)" in line for line in with_calls)
+    assert not any("(R109)" in line for line in without)
+    assert any(line.startswith("- Agreed here") and "calling=off" in line for line in without)
+    assert all(line.startswith(("# ", "- ")) for line in with_calls)
