@@ -35,7 +35,8 @@ first owes a RECORD of the certificates.  What the absence means depends on the 
 absent from                           means
 ====================================  ================================================================
 SEALED, ANSWER                        a pass; in a window that is not sealed as from MOVE
-RULING, RECORD                        the next arbiter in rotation is asked
+RULING, RECORD                        the next arbiter in rotation is asked; when all were, a window is over
+                                      without a ruling, and a RECORD is asked of the first again
 COMMIT, REVEAL, first SHUFFLE         out of the hand; the keys are made again without the seat
 SHARES, MOVE, SHOW, later SHUFFLE     out of the hand: RESTORE, or a void hand without backups
 RESTORE                               out of the hand too; below the threshold the hand is void
@@ -76,9 +77,10 @@ from protocol.game import (
     Turn,
     Window,
 )
+from protocol.identity import tagged_hash
 from protocol.log import ClosedStep, Contribution
 from protocol.proofs import Context
-from protocol.quorum import arbiter_of, quorum
+from protocol.quorum import quorum
 from protocol.window import Answered, ruling_body, take, winner
 
 
@@ -195,8 +197,9 @@ class Course:
         self._threshold: int | None = None
         self._shuffles = 0
         self._silent: frozenset[int] = frozenset()
-        self._rotation = 0
-        self._asked = 0
+        self._windows = 0
+        self._absent_from_ruling: frozenset[int] = frozenset()
+        self._absent_from_record: frozenset[int] = frozenset()
         self._after_record = Stage.AGREE
         self._interrupted: Stage | None = None
         self._ctx = self.context()
@@ -296,12 +299,25 @@ class Course:
                 return self.roster
 
     def _arbiter(self) -> int:
-        """The seat that owes the open RULING or RECORD: they take turns."""
+        """The seat that owes the open RULING or RECORD: the next that was not asked yet, the silent ones last."""
+        ring = self._arbiters()
+        asked = self._absent_from_ruling if self.stage is Stage.RULING else self._absent_from_record
+        waiting = [seat for seat in ring if seat not in asked] or ring
+        return next((seat for seat in waiting if seat not in self._silent), waiting[0])
+
+    def _arbiters(self) -> list[int]:
+        """The seats that take turns as arbiter of the open RULING or RECORD, from the one whose turn it is.
+
+        They move on by one with each window, from a place that the coin of the hand gives.
+        """
         able = [seat for seat in self.roster if seat not in self.leaving]
-        able = [seat for seat in able if seat not in self._silent] or able
+        coin = self.deck.coin if self.deck is not None else b""
+        offset = int.from_bytes(tagged_hash("arbiter", coin)[:8], "big") if coin else 0
+        first = (offset + self._windows) % len(able)
+        ring = able[first:] + able[:first]
         if self.stage is Stage.RULING and self.window is not None:
-            able = [seat for seat in able if seat != self.window.after] or able
-        return arbiter_of(self._rotation, 1 + self._asked, able)
+            ring = [seat for seat in ring if seat != self.window.after] or ring
+        return ring
 
     # --- closing a step --------------------------------------------------------------------------------
 
@@ -339,7 +355,7 @@ class Course:
         _CLOSE[due.stage](self, given, closed.absent)
         if self.unproved and self.stage is not Stage.RECORD:
             self._after_record, self.stage = self.stage, Stage.RECORD
-            self._asked = 0
+            self._absent_from_record = frozenset()
         return closed, self._events
 
     def _close_agree(self, given: Mapping[int, Entry], absent: Sequence[int]) -> None:
@@ -438,8 +454,8 @@ class Course:
         if not absent:
             self._end_window(*given)
             return
-        self._asked += 1
-        if self._asked == len(self.roster):
+        self._absent_from_ruling |= frozenset(absent)
+        if self._absent_from_ruling.issuperset(self._arbiters()):
             self._end_window(None)
 
     def _close_show(self, given: Mapping[int, Entry], absent: Sequence[int]) -> None:
@@ -476,7 +492,7 @@ class Course:
 
     def _close_record(self, given: Mapping[int, Entry], absent: Sequence[int]) -> None:
         if absent:
-            self._asked += 1
+            self._absent_from_record |= frozenset(absent)
         else:
             self.unproved = ()
             self.stage = self._after_record
@@ -571,7 +587,7 @@ class Course:
         self._events += void
         self.winner = winner(self.game, self.window, self.answers)
         if self.window.sealed:
-            self._asked = 0
+            self._absent_from_ruling = frozenset()
             self.stage = Stage.RULING
         else:
             self._end_window(None)
@@ -581,7 +597,7 @@ class Course:
         answers = tuple((seat, self.answers[seat].text) for seat in self.window.seats)
         self._tell(events.Ruled(arbiter=arbiter, answers=answers, winner=self.winner))
         self.window = None
-        self._rotation += 1
+        self._windows += 1
         self._follow_need()
 
     # --- seats that leave ------------------------------------------------------------------------------

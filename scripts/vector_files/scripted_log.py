@@ -304,34 +304,36 @@ def _answer(self: Scripted) -> Lies:
 
 
 def _ruling(self: Scripted) -> Lies:
-    listed, won, digest = self.body(1)
+    (arbiter,) = self.course.due.seats
+    listed, won, digest = self.body(arbiter)
     omitted = [listed[0], [2, b""]]
     return [
         (
             "F44, N35 a ruling that omits a call",
             "wrong_ruling",
-            self.sign(1, Kind.RULING, [omitted, 0, digest]),
+            self.sign(arbiter, Kind.RULING, [omitted, 0, digest]),
         ),
-        ("N35 another winner", "wrong_ruling", self.sign(1, Kind.RULING, [listed, 2, digest])),
+        ("N35 another winner", "wrong_ruling", self.sign(arbiter, Kind.RULING, [listed, 2, digest])),
         (
             "F63 another state",
             "wrong_ruling",
-            self.sign(1, Kind.RULING, [listed, won, fixed("another digest")]),
+            self.sign(arbiter, Kind.RULING, [listed, won, fixed("another digest")]),
         ),
         ("a ruling by the discarder", "out_of_turn", self.sign(0, Kind.RULING, [listed, won, digest])),
     ]
 
 
 def _record(self: Scripted) -> Lies:
-    (good,) = self.body(2)
+    (arbiter,) = self.course.due.seats
+    (good,) = self.body(arbiter)
     prevotes = [vote.value() for vote in self.votes[1:3]]
     return [
-        ("F47 one vote is no quorum", "bad_certificate", self.sign(2, Kind.RECORD, [good[:1]])),
-        ("F47 one vote twice", "bad_certificate", self.sign(2, Kind.RECORD, [[good[0], good[0]]])),
-        ("F47 prevotes", "bad_certificate", self.sign(2, Kind.RECORD, [prevotes])),
+        ("F47 one vote is no quorum", "bad_certificate", self.sign(arbiter, Kind.RECORD, [good[:1]])),
+        ("F47 one vote twice", "bad_certificate", self.sign(arbiter, Kind.RECORD, [[good[0], good[0]]])),
+        ("F47 prevotes", "bad_certificate", self.sign(arbiter, Kind.RECORD, [prevotes])),
         ("F47 a forged signature", "bad_certificate",
-         self.sign(2, Kind.RECORD, [[good[0], [good[1][0], good[0][1]]]])),
-        ("no certificate", "bad_encoding", self.sign(2, Kind.RECORD, [])),
+         self.sign(arbiter, Kind.RECORD, [[good[0], [good[1][0], good[0][1]]]])),
+        ("no certificate", "bad_encoding", self.sign(arbiter, Kind.RECORD, [])),
     ]  # fmt: skip
 
 

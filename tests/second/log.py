@@ -205,7 +205,7 @@ class Table:
     first_head: bytes = b""
     deck: Any = None
     windows: int = 0
-    asked: int = 0
+    asked: dict[str, set[int]] = field(default_factory=lambda: {"RULING": set(), "RECORD": set()})
     winner: int = 0
     result: Any = None
     mark: tuple[Any, ...] = ()
@@ -243,7 +243,10 @@ class Table:
             pairs = [[seat, closing[seat]] for seat in sorted(closing)]
             place = (self.table, self.epoch, self.step, self.head)
             self.unproved = [*self.unproved, Unproved(place, keys, pairs)]
-            self.asked = self.asked + 1 if stage == "RECORD" else 0
+            if stage in ("RULING", "RECORD"):
+                self.asked[stage] |= set(absent)
+        if stage != "RECORD":
+            self.asked["RECORD"] = set()
         self.silent = (self.silent | set(absent)) - {entry.seat for entry in entries}
         self.head = head(self.head, self.epoch, self.step, closing)
         self.step += 1
@@ -271,18 +274,25 @@ class Table:
             case "ANSWER":
                 return list(self.sealed)
             case "RULING" | "RECORD":
-                return [self._arbiter(told.get("after"))]
+                return [self._arbiter(told["stage"], told.get("after"))]
             case "RESTORE":
                 return [seat for seat in self.roster if seat not in self.leaving]
             case _:
                 return list(self.roster)
 
-    def _arbiter(self, after: int | None) -> int:
-        """9.11."""
+    def _turns(self, after: int | None) -> list[int]:
+        """9.11: who takes turns, from the one on turn."""
         able = [seat for seat in self.roster if seat not in self.leaving]
-        for left_out in (self.silent, {after}):
-            able = [seat for seat in able if seat not in left_out] or able
-        return able[(self.windows + self.asked) % len(able)]
+        coin = getattr(self.deck, "coin", b"")
+        offset = int.from_bytes(H("arbiter", coin)[:8], "big") if coin else 0
+        first = (self.windows + offset) % len(able)
+        turns = able[first:] + able[:first]
+        return [seat for seat in turns if seat != after] or turns
+
+    def _arbiter(self, stage: str, after: int | None) -> int:
+        turns = self._turns(after if stage == "RULING" else None)
+        rest = [seat for seat in turns if seat not in self.asked[stage]] or turns
+        return next((seat for seat in rest if seat not in self.silent), rest[0])
 
     @staticmethod
     def _slots(told: dict[str, Any], seat: int) -> list[int]:
@@ -391,9 +401,9 @@ class Table:
                 self.sealed_at = (self.epoch, self.step - 1)
             case "ANSWER":
                 self.answers = {entry.seat: entry for entry in entries}
-                self.asked = 0
+                self.asked["RULING"] = set()
             case "RULING":
-                self.windows += 1
+                self.windows += not absent or self.asked["RULING"] >= set(self._turns(told["after"]))
             case "MOVE" if absent:
                 self.leaving = absent
             case "RECORD" if not absent:
