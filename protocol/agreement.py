@@ -121,8 +121,8 @@ class Agreement:
             name, setting = array(pair, field=where, length=2)
             options.append(
                 (
-                    text(name, field=f"{where}[0]", at_most=MAX_OPTION),
-                    text(setting, field=f"{where}[1]", at_most=MAX_OPTION),
+                    printable(name, field=f"{where}[0]", at_most=MAX_OPTION),
+                    printable(setting, field=f"{where}[1]", at_most=MAX_OPTION),
                 )
             )
         seats = []
@@ -137,7 +137,7 @@ class Agreement:
             for index, item in enumerate(array(value[6], field=f"{field}[6]", length=3))
         ]
         return cls(
-            game=text(value[1], field=f"{field}[1]", at_most=MAX_NAME),
+            game=printable(value[1], field=f"{field}[1]", at_most=MAX_NAME),
             rules_version=integer(value[2], field=f"{field}[2]"),
             options=tuple(options),
             seats=tuple(seats),
@@ -158,12 +158,19 @@ class Agreement:
             self.options
         ):
             raise LocalProtocolError("the options are not sorted by name, or one is named twice")
+        for text_of in (self.game, *(part for option in self.options for part in option)):
+            if not text_of.isprintable():
+                raise LocalProtocolError(f"{text_of!r}: game and options are printable text")
         for number, seat in enumerate(self.seats):
             check_public_key(seat.key, seat=number)
             if len(seat.salt) != NONCE_BYTES or len(seat.commitment) != NONCE_BYTES:
                 raise LocalProtocolError(f"seat {number}: salt and commitment have {NONCE_BYTES} bytes each")
-            if not 1 <= len(seat.name) <= MAX_NAME or not seat.name.isprintable() or len(seat.bot) > MAX_NAME:
+            if not 1 <= len(seat.name) <= MAX_NAME or not seat.name.isprintable():
                 raise LocalProtocolError(f"seat {number}: a name has 1 to {MAX_NAME} printable characters")
+            if len(seat.bot) > MAX_NAME or not seat.bot.isprintable():
+                raise LocalProtocolError(
+                    f"seat {number}: a bot's level has at most {MAX_NAME} printable characters"
+                )
         for what, values in (
             ("key", self.keys),
             ("name", tuple(seat.name for seat in self.seats)),
@@ -193,6 +200,14 @@ def claim_from_value(value: object, *, field: str) -> SeatClaim:
         commitment=octets(commitment, field=f"{field}[3]", length=NONCE_BYTES),
         bot=text(bot, field=f"{field}[4]", at_most=MAX_NAME),
     )
+
+
+def printable(value: object, *, field: str, at_most: int) -> str:
+    """Text that a terminal can be given as it is: faces show it before anybody has signed anything."""
+    said = text(value, field=field, at_most=at_most)
+    if not said.isprintable():
+        raise EncodingError("printable characters are expected", field=field)
+    return said
 
 
 def claim(identity: Identity, name: str, salt: bytes, *, bot: str = "") -> SeatClaim:

@@ -54,7 +54,16 @@ from dataclasses import dataclass, fields, replace
 from enum import Enum, IntEnum
 from typing import Any, Final
 
-from protocol.agreement import MAX_SEATS, MIN_SEATS, Agreement, SeatClaim, claim_from_value
+from protocol.agreement import (
+    MAX_NAME,
+    MAX_OPTION,
+    MAX_SEATS,
+    MIN_SEATS,
+    Agreement,
+    SeatClaim,
+    claim_from_value,
+    printable,
+)
 from protocol.canonical import Limits, array, boolean, decode, encode, integer, octets, text
 from protocol.errors import EncodingError, LocalProtocolError, ProtocolError, RemoteProtocolError
 from protocol.ticket import Address
@@ -418,6 +427,9 @@ class Guest:
                 for number, claim in enumerate(array(items[1], field="roster.claims", at_most=MAX_SEATS))
             ),
         )
+        for number, claim in enumerate(roster.claims):
+            for said in (claim.name, claim.bot):
+                printable(said, field=f"roster.claims[{number}]", at_most=MAX_NAME)
         if self._own not in roster.claims:
             raise RemoteProtocolError(
                 "wrong_roster", "the host's list lacks this player, or shows it changed"
@@ -518,12 +530,17 @@ def _read_offer(value: object) -> Offer:
     options = []
     for number, pair in enumerate(array(items[2], field="offer.options", at_most=100)):
         name, setting = array(pair, field=f"offer.options[{number}]", length=2)
-        options.append((text(name, field="option.name"), text(setting, field="option.value")))
+        options.append(
+            (
+                printable(name, field="option.name", at_most=MAX_OPTION),
+                printable(setting, field="option.value", at_most=MAX_OPTION),
+            )
+        )
     times = [integer(item, field="offer.times") for item in array(items[4], field="offer.times", length=4)]
     flags = [boolean(item, field="offer.flags") for item in array(items[5], field="offer.flags", length=3)]
     try:
         return Offer(
-            game=text(items[0], field="offer.game", at_most=32),
+            game=printable(items[0], field="offer.game", at_most=32),
             rules_version=integer(items[1], field="offer.rules_version"),
             options=tuple(options),
             seats=integer(items[3], field="offer.seats"),

@@ -111,10 +111,9 @@ class Kind(IntEnum):
     ADOPT = 3
     LOBBY = 4
     SESSION = 5
-    CHAT = 6
 
 
-_MESSAGES: Final = frozenset((Kind.ADOPT, Kind.LOBBY, Kind.SESSION, Kind.CHAT))
+_MESSAGES: Final = frozenset((Kind.ADOPT, Kind.LOBBY, Kind.SESSION))
 
 
 class Code(StrEnum):

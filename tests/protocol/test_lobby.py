@@ -319,3 +319,24 @@ def test_f84_random_messages_are_refused_and_change_nothing(message: bytes) -> N
             machine()
     assert host.roster.claims == (PLAYERS["Ann"],)
     assert guest.state is GuestState.JOINING
+
+
+@pytest.mark.parametrize("place", ["name", "bot", "option", "game"])
+def test_a_host_that_would_paint_on_its_guests_screens_is_left(place: str) -> None:
+    """Faces show who sits where, and what is played, before anybody has signed anything."""
+    escape = "\x1b[2J"
+    offer, ann = OFFER, PLAYERS["Ann"]
+    match place:
+        case "name" | "bot":
+            ann = replace(ann, **{place: escape})
+        case "option":
+            offer = replace(offer, options=(("target", escape),))
+        case _:
+            offer = replace(offer, game=escape)
+    guest = Guest(PLAYERS["Bo"], ann.key, [])
+    guest.take_outputs()
+    roster = lobby.Roster(offer=offer, claims=(ann, PLAYERS["Bo"]))
+    with pytest.raises(RemoteProtocolError, match="printable characters are expected"):
+        guest.received(lobby._write(lobby.MessageKind.ROSTER, *lobby._roster_fields(roster)))
+    assert guest.state is GuestState.JOINING
+    assert guest.take_outputs() == []

@@ -431,7 +431,7 @@ async def test_garbage_on_the_table_link_ends_that_link_only(autojump_clock: Moc
             for connection in peers[0].mesh._in_use.values()
             if connection.peer_key == IDENTITIES[1].public_key
         ]
-        link.send(wire.Kind.CHAT, b"there is no such thing on a table link")
+        link.send(wire.Kind.LOBBY, b"there is no such thing on a table link")
         await trio.sleep(0.05)
         assert peers[1].linked == {2}
         assert peers[2].linked == {0, 1}

@@ -93,10 +93,10 @@ def test_messages_arrive_in_order_and_pings_say_nothing() -> None:
     one, other = open_pair()
     one.send(Kind.SESSION, b"first")
     one.ping()
-    one.send(Kind.CHAT, b"")
+    one.send(Kind.LOBBY, b"")
     assert other.receive(one.take_outgoing()) == [
         Message(kind=Kind.SESSION, payload=b"first"),
-        Message(kind=Kind.CHAT, payload=b""),
+        Message(kind=Kind.LOBBY, payload=b""),
     ]
 
 
@@ -107,7 +107,7 @@ def test_nothing_that_was_sent_can_be_read_on_the_wire() -> None:
     one_auth = one.take_outgoing()
     assert ANN.public_key not in one_auth
     other.receive(one_auth)
-    one.send(Kind.CHAT, b"good luck")
+    one.send(Kind.SESSION, b"good luck")
     assert b"good luck" not in one.take_outgoing()
 
 

@@ -37,13 +37,15 @@ def check_agreement(data: bytes) -> list[Any]:
     names = [name for name, _ in pairs]
     need(names == sorted(set(names)), "options")
     need(len(pairs) <= 100 and all(len(text) <= 200 for pair in pairs for text in pair), "options")
+    need(game.isprintable() and all(text.isprintable() for pair in pairs for text in pair), "options")
     claims = [shaped(claim, 32, str, 32, 32, str) for claim in seats]
     need(2 <= len(claims) <= 8, "seats")
     for column in (0, 1, 3):
         need(len({claim[column] for claim in claims}) == len(claims), "repeated")
     for key, name, _, _, bot in claims:
         identity.read(key)
-        need(1 <= len(name) <= 32 and name.isprintable() and len(bot) <= 32, "name")
+        need(1 <= len(name) <= 32 and len(bot) <= 32, "name")
+        need(name.isprintable() and bot.isprintable(), "name")
     window, turn, step, abandon = shaped(times, int, int, int, int)
     need(max(window, turn, step, abandon) <= YEAR and turn and step, "times")
     shaped(flags, bool, bool, bool)
