@@ -16,13 +16,15 @@ proposes, all prevote, and who sees a quorum of prevotes locks and precommits; a
 phase       event                          next phase   what is done
 ==========  =============================  ===========  ===================================================
 gathering   the last owed entry is held    closed       ``Closed``; a voting seat stays voting
-gathering   own timer expires, or all      voting       round 1 begins
+gathering   own timer expires, or all      same         ``Cast`` a ROUND_CHANGE: ask for round 1
             that is missing is exposed
-closed      a second entry of one seat     voting       that seat is exposed; round 1 begins
-gathering,  f+1 others are in a later      voting       that round begins
-closed,     round (closed: one other is
-voting      in any round: round 1)
-voting      the round's timer expires      voting       the next round begins, with twice the time
+closed      a second entry of one seat,    same         that seat is exposed; ask for round 1
+            or another seat asks
+any         f+1 others ask for a later     same         ask for it too
+            round
+voting      the round's timer expires      voting       ask for the next round
+any         a quorum asks for a later      voting       that round begins, with twice the time of the one before
+            round
 voting      own turn to lead               voting       ``Cast`` a PROPOSAL
 voting      an acceptable proposal         voting       ``Cast`` a PREVOTE
 voting      a prevote certificate of this  voting       locked: ``Keep`` it, ``Cast`` a PRECOMMIT
@@ -49,8 +51,8 @@ A prevote certificate for v of an earlier round r' excuses 1 to 3, and 4 if the 
 r'.  And the rule that keeps round 0 sound: a seat that has prevoted for, or is locked on, another closing signs
 nothing that stands on its tentative close (:attr:`Decision.may_stand`) until the step is decided or confirmed.
 
-A round is never skipped on the word of f seats; where no seat may lie (N < 4) the word of one moves another forward by
-one round at a time.
+A round begins when a quorum has asked for it, and not before: so no round is skipped, a minority that is cut off does not run
+ahead while it waits, and all who hear each other are in the same round.  Whoever has voted in a round has asked for it.
 """
 
 from __future__ import annotations
@@ -72,6 +74,7 @@ from protocol.ballot import (
     prevote_body,
     proposal_body,
     read_vote,
+    round_change_body,
     verify_certificate,
 )
 from protocol.entry import MAX_ROUND, Entry, Kind
@@ -79,13 +82,13 @@ from protocol.errors import EncodingError, LocalProtocolError, RemoteProtocolErr
 from protocol.quorum import arbiter_of, liars, quorum
 
 DOUBLINGS: Final = 8
-"""Timers double from round to round this many times, then stay: friends who were apart for a day must not wait for another."""
+"""Timers double from round to round this many times, then stay."""
 
 AHEAD: Final = 8
 """Votes of rounds further ahead than this are held for the latest such round of each seat only (F100)."""
 
 BEHIND: Final = 32
-"""Proposals and prevotes of rounds further behind than this are let go; certificates and precommits stay."""
+"""Votes of rounds further behind than this are let go, but for precommits; certificates stay."""
 
 
 class Phase(Enum):
@@ -249,7 +252,9 @@ class Decision:
             return True
         if self.tentative is None:
             return False
-        voted = (closing for (_, kind), closing in self._said.items() if kind is not Kind.PROPOSAL)
+        voted = (
+            closing for (_, kind), closing in self._said.items() if kind in (Kind.PREVOTE, Kind.PRECOMMIT)
+        )
         return all(closing == self.tentative for closing in voted) and (
             self._lock is None or self._lock[1] == self.tentative
         )
@@ -282,7 +287,7 @@ class Decision:
         times: list[float] = []
         if self._patient and self.tentative is None:
             times.append(self._patience_ends)
-        if self.round:
+        if self.round and (self.round + 1, Kind.ROUND_CHANGE) not in self._said:
             times.append(self._round_ends)
         return min(times, default=None)
 
@@ -335,7 +340,7 @@ class Decision:
             raise self._refuse("bad_vote", str(error), entry) from None
         if entry.seat not in self._keys:
             raise self._refuse("no_seat", "has no seat in this epoch and no vote", entry)
-        if tuple(seat for seat, _ in vote.closing) != self.owed:
+        if vote.kind is not Kind.ROUND_CHANGE and tuple(seat for seat, _ in vote.closing) != self.owed:
             raise self._refuse("bad_vote", "votes for a closing that is not about the seats which owe", entry)
         if vote.kind is Kind.PROPOSAL and entry.seat != self._leader(vote.round):
             raise self._refuse("out_of_turn", f"is not the arbiter of round {vote.round}", entry)
@@ -351,8 +356,6 @@ class Decision:
             self._add_certificate(vote.certificate)
         if entry.seat == self.me:
             self._restore(vote)
-        elif self._f == 0 and vote.round > self.round and not self._paused:
-            self._enter(self.round + 1, now)
         self._advance(now)
 
     def learn(self, certificate: Certificate, now: float) -> None:
@@ -382,7 +385,7 @@ class Decision:
     def contest(self, now: float) -> None:
         """Somebody stands on another closing of this step: ask, instead of waiting for a timer."""
         if self.tentative is not None and self.round == 0 and not self._paused and not self.final:
-            self._enter(1, now)
+            self._ask(1)
             self._advance(now)
 
     def prepared(self, now: float) -> None:
@@ -422,9 +425,9 @@ class Decision:
         if self._patient and self.tentative is None and now >= self._patience_ends:
             self._patient = False
             if self.round == 0:
-                self._enter(1, now)
-        if self.round and now >= self._round_ends and self.round + 1 < MAX_ROUND:
-            self._enter(self.round + 1, now)
+                self._ask(1)
+        if self.round and now >= self._round_ends:
+            self._ask(self.round + 1)
         self._advance(now)
 
     def take_effects(self) -> list[Effect]:
@@ -535,6 +538,14 @@ class Decision:
         self._said[self.round, kind] = closing
         self._effects.append(Cast(slot=self.slot, kind=kind, round=self.round, body=body))
 
+    def _ask(self, round: int) -> None:
+        """Ask for a round, unless this seat has done so or asks nothing of anybody."""
+        if self.me is None or (round, Kind.ROUND_CHANGE) in self._said or round >= MAX_ROUND:
+            return
+        self._said[round, Kind.ROUND_CHANGE] = ()
+        body = round_change_body(self._holding())
+        self._effects.append(Cast(slot=self.slot, kind=Kind.ROUND_CHANGE, round=round, body=body))
+
     # --- rounds ----------------------------------------------------------------------------------------
 
     def _leader(self, round: int) -> int:
@@ -550,16 +561,19 @@ class Decision:
         return self._times.round_seconds * 2.0 ** min(max(self.round - 1, 0), DOUBLINGS)
 
     def _follow(self, now: float) -> None:
-        """Begin a round because of what others did: lied, or went ahead."""
+        """Ask for a round because of what others did, and begin the one that a quorum has asked for."""
         others = sorted((round for seat, round in self._shown.items() if seat != self.me), reverse=True)
-        if self._f and len(others) > self._f and others[self._f] > self.round:
-            self._enter(others[self._f], now)
+        if len(others) > self._f and others[self._f] > self.round:
+            self._ask(others[self._f])
         if self.round == 0:
             somebody_asks = self.tentative is not None and bool(others)
             equivocated = any(len(entries) > 1 for entries in self._held.values())
             missing = self.missing if self.tentative is None else ()
             if somebody_asks or equivocated or (missing and self._exposed.issuperset(missing)):
-                self._enter(1, now)
+                self._ask(1)
+        asked = sorted(self._shown.values(), reverse=True)
+        if len(asked) >= self._quorum and asked[self._quorum - 1] > self.round:
+            self._enter(asked[self._quorum - 1], now)
 
     # --- votes -----------------------------------------------------------------------------------------
 
@@ -590,13 +604,13 @@ class Decision:
 
     def _forget(self, seat: int, round: int) -> None:
         if round > self.round + AHEAD:
-            for kind in (Kind.PROPOSAL, Kind.PREVOTE, Kind.PRECOMMIT):
+            for kind in (Kind.ROUND_CHANGE, Kind.PROPOSAL, Kind.PREVOTE, Kind.PRECOMMIT):
                 self._votes.get((round, kind), {}).pop(seat, None)
 
     def _restore(self, vote: Vote) -> None:
         """An own vote: from the journal, or back from its signing."""
         self._said[vote.round, vote.kind] = vote.closing
-        self.round = max(self.round, vote.round)
+        self.round = max(self.round, vote.round - (vote.kind is Kind.ROUND_CHANGE))
         self._shown[vote.seat] = max(self._shown.get(vote.seat, 0), vote.round)
         known = self._votes.setdefault((vote.round, vote.kind), {}).setdefault(vote.seat, [])
         if all(other.entry.id != vote.entry.id for other in known):

@@ -1,17 +1,18 @@
 """What is said in a decision: closings, the three kinds of vote, certificates, and what votes prove against their author.
 
 A *closing* is the value that a decision is about: for each seat that owes an entry to the step, the identity of that
-entry, or :data:`ABSENT`.  Votes are signed entries of the kinds PROPOSAL, PREVOTE and PRECOMMIT under the step's own
-epoch and ``prev``, with the round (from 1) in their ``round``:
+entry, or :data:`ABSENT`.  Votes are signed entries of four kinds under the step's own epoch and ``prev``, with the
+round (from 1) in their ``round``:
 
-=========  ==============================================  =====================================================
-kind       body                                            says
-=========  ==============================================  =====================================================
-PROPOSAL   ``[closing, certificate]``                      the arbiter of the round asks for this closing; the
-                                                           certificate (or ``[]``) is of an earlier round
-PREVOTE    ``[closing, held, exposed, justified]``         I would accept it
-PRECOMMIT  ``[closing, held]``                             I hold a certificate of this round and am locked on it
-=========  ==============================================  =====================================================
+============  ==========================================  ======================================================
+kind          body                                        says
+============  ==========================================  ======================================================
+ROUND_CHANGE  ``[held]``                                  I ask for this round, my time for the one before is over
+PROPOSAL      ``[closing, certificate]``                  the arbiter of the round asks for this closing; the
+                                                          certificate (or ``[]``) is of an earlier round
+PREVOTE       ``[closing, held, exposed, justified]``     I would accept it
+PRECOMMIT     ``[closing, held]``                         I hold a certificate of this round and am locked on it
+============  ==========================================  ======================================================
 
 ``closing`` and ``held`` are ``[[seat, entry id]...]`` by rising seat, ``exposed`` a rising list of seats.  A vote
 carries what its voter holds: so "acknowledged, then voted to omit" is two signed statements.  ``justified`` is the
@@ -63,7 +64,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """A vote that was read; which fields beyond ``closing`` mean something depends on ``kind``."""
+    """A vote that was read; which fields mean something depends on ``kind`` (a ROUND_CHANGE has no closing)."""
 
     seat: int
     kind: Kind
@@ -105,12 +106,16 @@ def prevote_body(closing: Closing, held: Closing, exposed: Iterable[int], justif
     return [_pairs(closing), _pairs(held), sorted(exposed), justified]
 
 
+def round_change_body(held: Closing) -> list[Any]:
+    return [_pairs(held)]
+
+
 def precommit_body(closing: Closing, held: Closing) -> list[Any]:
     return [_pairs(closing), _pairs(held)]
 
 
 def read_vote(entry: Entry) -> Vote:
-    """The vote in an entry of kind PROPOSAL, PREVOTE or PRECOMMIT.
+    """The vote in an entry of kind ROUND_CHANGE, PROPOSAL, PREVOTE or PRECOMMIT.
 
     Checks the shape only: signatures, here and within a certificate, are the caller's.  Raises EncodingError for what
     an honest program would not have written, such as a prevote that omits, unjustified, a response which it says it holds.
@@ -119,6 +124,16 @@ def read_vote(entry: Entry) -> Vote:
     if entry.round < 1:
         raise EncodingError("rounds of a decision count from 1", field=f"{entry.kind.name.lower()}.round")
     match entry.kind:
+        case Kind.ROUND_CHANGE:
+            (held_value,) = array(entry.body, field=field, length=1)
+            return Vote(
+                seat=entry.seat,
+                kind=entry.kind,
+                round=entry.round,
+                closing=(),
+                entry=entry,
+                held=read_closing(held_value, field=f"{field}.held"),
+            )
         case Kind.PROPOSAL:
             closing_value, votes = array(entry.body, field=field, length=2)
             closing = read_closing(closing_value, field=f"{field}.closing")
@@ -272,8 +287,10 @@ def contradiction(first: Vote, second: Vote) -> str | None:
         return None
     if first.entry.key == second.entry.key:
         return "two_proposals" if first.kind is Kind.PROPOSAL else "double_vote"
-    earlier, later = (first, second) if first.round <= second.round else (second, first)
-    if later.kind is not Kind.PREVOTE or earlier.round == later.round:
+    earlier, later = sorted((first, second), key=_said_before)
+    if later.kind is not Kind.PREVOTE or (
+        earlier.round == later.round and earlier.kind is not Kind.ROUND_CHANGE
+    ):
         return None
     if (
         earlier.kind is Kind.PRECOMMIT
@@ -284,6 +301,11 @@ def contradiction(first: Vote, second: Vote) -> str | None:
     if later.justified == 0 and _omits(later.closing, earlier.held, later.exposed):
         return "omitted_what_it_held"
     return None
+
+
+def _said_before(vote: Vote) -> tuple[int, bool]:
+    """The order in which an honest seat says things, as far as it has to: it asks for a round before it votes in it."""
+    return vote.round, vote.kind is not Kind.ROUND_CHANGE
 
 
 def _omits(closing: Closing, held: Closing, exposed: Iterable[int]) -> bool:

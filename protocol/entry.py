@@ -28,6 +28,7 @@ END            step   ``[]``                                                    
 PROPOSAL       vote   the arbiter machine's                                         leader of the round
 PREVOTE        vote   the arbiter machine's                                         seats of the epoch
 PRECOMMIT      vote   the arbiter machine's                                         seats of the epoch
+ROUND_CHANGE   vote   the arbiter machine's                                         seats of the epoch
 RETURN         note   ``[hand]``                                                    a dropped seat
 =============  =====  ============================================================  =======================
 
@@ -80,6 +81,7 @@ class Kind(IntEnum):
     PROPOSAL = 32
     PREVOTE = 33
     PRECOMMIT = 34
+    ROUND_CHANGE = 35
     RETURN = 48
 
 

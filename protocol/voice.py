@@ -235,5 +235,5 @@ class Voice:
         )
 
 
-_VOTES = (Kind.PROPOSAL, Kind.PREVOTE, Kind.PRECOMMIT)
+_VOTES = (Kind.ROUND_CHANGE, Kind.PROPOSAL, Kind.PREVOTE, Kind.PRECOMMIT)
 _CHOSEN = (Stage.MOVE, Stage.ANSWER)

@@ -199,6 +199,17 @@ inline stand(s, closing) {
   fi
 }
 
+/* Entries of a quorum stand on another closing: go over to it.  What was signed on the first stays signed. */
+inline adopt(s, closing) {
+  load(s); voted_otherwise(closing);
+  if
+  :: stands != closing && !seconded && prepared(closing) && holds(held, closing) && (lock == 0 || lock == closing) && !others ->
+     stands = closing; standing[closing]++;
+     store(s)
+  :: else
+  fi
+}
+
 /* The close is prepared: lock in round 0, and sign an entry that says so. */
 inline stand_second(s) {
   load(s); voted_otherwise(stands);
@@ -397,6 +408,8 @@ inline find_witness() {
 #define STAND(s, c) :: d_step { FIRST(s) && STANDS(s) == 0 && holds(HELD(s), c) -> stand(s, c) }
 #define SECOND(s) \
   :: d_step { FIRST(s) && STANDS(s) && !SECONDED(s) && prepared(STANDS(s)) -> stand_second(s) }
+#define ADOPT(s, c) \
+  :: d_step { FIRST(s) && STANDS(s) && STANDS(s) != c && !SECONDED(s) && prepared(c) -> adopt(s, c) }
 #define IN_ROUND(s, r, c) \
   :: d_step { FIRST(s) && PREVOTED(s, r) == 0 -> prevote(s, r, c) } \
   :: d_step { FIRST(s) && PRECOMMITTED(s, r) == 0 && certified(r, c) -> precommit(s, r, c) }
@@ -406,7 +419,7 @@ inline find_witness() {
 #define FAST(s) HOLD(s, 1) STAND(s, 1) SECOND(s)
 #else
 #define OF_ROUND(s, r) IN_ROUND(s, r, 1) IN_ROUND(s, r, 2) IN_ROUND(s, r, 3)
-#define FAST(s) HOLD(s, 1) HOLD(s, 2) STAND(s, 1) STAND(s, 2) SECOND(s)
+#define FAST(s) HOLD(s, 1) HOLD(s, 2) STAND(s, 1) STAND(s, 2) ADOPT(s, 1) ADOPT(s, 2) SECOND(s)
 #endif
 #if ROUNDS == 1
 #define VOTES(s) OF_ROUND(s, 1)

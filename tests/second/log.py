@@ -21,6 +21,7 @@ KINDS = dict(enumerate(NAMES.split())) | {
     32: "PROPOSAL",
     33: "PREVOTE",
     34: "PRECOMMIT",
+    35: "ROUND_CHANGE",
     48: "RETURN",
 }
 
@@ -128,7 +129,7 @@ def check_certificate(
 
 # --- 11 --------------------------------------------------------------------------------------------------
 
-VOTES = ("PROPOSAL", "PREVOTE", "PRECOMMIT")
+VOTES = ("ROUND_CHANGE", "PROPOSAL", "PREVOTE", "PRECOMMIT")
 
 
 def check_exposed(data: bytes) -> int:
@@ -153,14 +154,16 @@ def contradiction(first: Entry, second: Entry) -> str:
         if first.kind == "PROPOSAL":
             return "two_proposals"
         return "double_vote" if first.kind in VOTES else "equivocation"
-    if first.round > second.round:
+    if (first.round, first.kind != "ROUND_CHANGE") > (second.round, second.kind != "ROUND_CHANGE"):
         first, second = second, first
-    if second.kind != "PREVOTE" or first.kind not in VOTES or first.round == second.round:
+    if second.kind != "PREVOTE" or first.kind not in VOTES:
+        return ""
+    if first.round == second.round and first.kind != "ROUND_CHANGE":
         return ""
     closing, _, exposed, justified = second.body
     if first.kind == "PRECOMMIT" and first.body[0] != closing and justified < first.round:
         return "broke_its_lock"
-    held = {seat for seat, _ in first.body[1]} if first.kind != "PROPOSAL" else set()
+    held = {seat for seat, _ in first.body[first.kind != "ROUND_CHANGE"]} if first.kind != "PROPOSAL" else set()
     left_out = {seat for seat, entry in closing if not entry} - set(exposed)
     return "omitted_what_it_held" if justified == 0 and held & left_out else ""
 
