@@ -22,6 +22,7 @@ shown           cards                                                          o
 hand_over       hand, scores, points                                           totals by seat
 game_over       scores, winner, winners, head, log                             the last event
 error           code, message, rule, cards, legal                              a line that was refused; write another
+error           code, message, fatal (true)                                    the visit ends; stderr says the same
 ==============  ==========================================================================================
 
 Trouble has events of its own: connected, disconnected, waiting, suspended, continued, absent, dropped, returned,

@@ -16,7 +16,7 @@ from p2p_rummy.bots import LEVELS, make_bot
 from p2p_rummy.botseat import BotSeat
 from p2p_rummy.catalogue import _
 from p2p_rummy.companions import Companion, companions
-from p2p_rummy.complaint import USAGE, Complaint
+from p2p_rummy.complaint import USAGE, Complaint, verdict_on
 from p2p_rummy.home import open_home
 from p2p_rummy.jsonface import JsonFace, JsonLobby, Record, json_line
 from p2p_rummy.lines import lines_of
@@ -92,9 +92,23 @@ def sit_down(
     ``bots`` says which companions to start once the table is open.
     """
     path = open_home(args.home)
-    return trio.run(
-        _sit, args, path, open_table, invite, announced, bots, restrict_keyboard_interrupt_to_checkpoints=True
-    )
+    try:
+        return trio.run(
+            _sit,
+            args,
+            path,
+            open_table,
+            invite,
+            announced,
+            bots,
+            restrict_keyboard_interrupt_to_checkpoints=True,
+        )
+    except BaseException as error:
+        verdict = verdict_on(error)
+        if args.json and verdict is not None and verdict.line:
+            with contextlib.suppress(OSError):
+                _emit({"event": "error", "code": "ended", "message": verdict.line, "fatal": True})
+        raise
 
 
 async def _sit(

@@ -306,6 +306,9 @@ def test_a_driver_that_dies_ends_its_player_with_a_line(tmp_path: Path) -> None:
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(30) == 1
+        assert process.stdout is not None
+        last = json.loads(process.stdout.read().splitlines()[-1])
+        assert (last["event"], last["fatal"]) == ("error", True)
         assert process.stderr is not None
         assert process.stderr.read() == "p2p-rummy: the input has ended; the table had not started\n"
         process.stdin = None
