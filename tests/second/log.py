@@ -163,7 +163,9 @@ def contradiction(first: Entry, second: Entry) -> str:
     closing, _, exposed, justified = second.body
     if first.kind == "PRECOMMIT" and first.body[0] != closing and justified < first.round:
         return "broke_its_lock"
-    held = {seat for seat, _ in first.body[first.kind != "ROUND_CHANGE"]} if first.kind != "PROPOSAL" else set()
+    held = (
+        {seat for seat, _ in first.body[first.kind != "ROUND_CHANGE"]} if first.kind != "PROPOSAL" else set()
+    )
     left_out = {seat for seat, entry in closing if not entry} - set(exposed)
     return "omitted_what_it_held" if justified == 0 and held & left_out else ""
 
