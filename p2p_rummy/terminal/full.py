@@ -100,6 +100,11 @@ class FullScreen:
 
     # --- what happens ----------------------------------------------------------------------------------
 
+    def _drawing(self) -> bool:
+        """Whether new cards of ours are a draw: a whole hand that is dealt is seen anyway."""
+        public = self.table.game.snapshot()
+        return bool(public["phase"] == "play" and public["turn"] == self.table.me)
+
     def event(self, event: events.Event) -> None:
         match event:
             case events.TableAgreed(words=words):
@@ -119,7 +124,7 @@ class FullScreen:
                 self._deadline = deadline if mine else None
             case events.WindowOpened(closes_at=closes_at, seats=seats):
                 self._deadline = closes_at if self.table.me in seats else None
-            case events.CardsSeen(faces=faces):
+            case events.CardsSeen(faces=faces) if self._drawing():
                 self._tell(_("You draw {cards}.", cards=" ".join(card_name(card) for _slot, card in faces)))
             case events.MoveMade(seat=seat, text=text):
                 self._told(seat, text)
