@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "presets": mark("keep house rules under a name, and share them as text"),
     "scenario": mark("run scenario files against the rules"),
     "doctor": mark("find out why friends cannot reach you"),
+    "chaos": mark("play whole tables under faults and liars, one seed each"),
     "proxy": mark("put bad weather between two peers, on real sockets"),
 }
 

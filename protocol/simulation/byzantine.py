@@ -152,7 +152,11 @@ def misbehave(misbehaviour: Misbehaviour, session: Session, random: Random) -> N
             )
         return vote
 
-    for name, lie in (("sign", lying_sign), ("next", silent_next), ("cast", double_cast)):
+    def wrote_nothing(entry: Entry) -> bool:
+        return False  # so that its own program does not take a lie for good
+
+    lies = {"sign": lying_sign, "next": silent_next, "cast": double_cast, "wrote": wrote_nothing}
+    for name, lie in lies.items():
         setattr(voice, name, lie)
 
 

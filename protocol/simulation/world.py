@@ -71,6 +71,7 @@ class Setup:
     strict: bool = False
     think_seconds: float = 0.3
     seconds: float = 3_600.0
+    record_messages: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,17 @@ class Trace:
     seat: int
     what: str
     detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One message on its way, for a picture of the run.  ``arrives`` None: a black hole took it."""
+
+    sent: float
+    arrives: float | None
+    source: int
+    target: int
+    message: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +181,15 @@ class Peer:
         if self.world.now < self.frozen_until:
             self.later(self.frozen_until - self.world.now, lambda: self.give(do))
             return
-        do(self.session)
+        try:
+            do(self.session)
+        except Exception:
+            if self.misbehaviour is None:
+                raise
+            # It has told its own program something that cannot be; nobody else may notice more than a seat that vanishes.
+            self.gone = True
+            self.stop()
+            return
         self.act()
 
     def later(self, seconds: float, do: Callable[[], None]) -> None:
@@ -247,7 +267,7 @@ class Peer:
         if text is None:
             return
         try:
-            self.session.move(text, self.now)
+            self.give(lambda session: session.move(text, self.now))
         except (Refused, LocalProtocolError) as error:
             self.world.trace(self.seat, "refused", str(error))
         if self.session.step == step and self.session.owes:
@@ -293,6 +313,7 @@ class World:
         self.honest = frozenset(range(setup.seats)) - set(setup.misbehaviours)
         self.invariants = Invariants(self.honest)
         self.traces: list[Trace] = []
+        self.passages: list[Passage] = []
         self.counts: Counter[str] = Counter()
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
         self._serial = 0
@@ -386,6 +407,7 @@ class World:
     def _deliver(self, source: int, target: int, link: int, message: bytes) -> None:
         weather = self.weather
         if self._blocked[source, target]:
+            self._note_passage(source, target, None, message)
             # Nothing arrives; the heartbeats find out.
             self.at(self.now + HALF_OPEN_SECONDS, lambda: self.cut(link))
             return
@@ -394,6 +416,7 @@ class World:
             delay += self.random.random() * weather.overtake_seconds
         arrives = max(self._arrives.get((link, source), 0.0), self.now + delay)
         self._arrives[link, source] = arrives
+        self._note_passage(source, target, arrives, message)
         times = 2 if self.random.random() < weather.duplicate else 1
         receiver = self.peers[target]
         for _ in range(times):
@@ -405,6 +428,11 @@ class World:
                     else None
                 ),
             )
+
+    def _note_passage(self, source: int, target: int, arrives: float | None, message: bytes) -> None:
+        if self.setup.record_messages:
+            passage = Passage(sent=self.now, arrives=arrives, source=source, target=target, message=message)
+            self.passages.append(passage)
 
     # --- faults ----------------------------------------------------------------------------------------
 
