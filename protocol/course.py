@@ -15,12 +15,12 @@ COMMIT     COMMIT          seats of the hand         REVEAL
 REVEAL     REVEAL          seats of the hand         SHUFFLE
 SHUFFLE    SHUFFLE,        each seat in turn         SHUFFLE, at last ``Shuffled`` and the next need;
            COMPLAINT                                 a complaint: who is at fault is dropped, COMMIT
-SHARES     SHARES          who does not own all      ``Dealt`` and the next need
+SHARES     SHARES          who does not own all      ``Dealt`` and the next need (or ``Voided``)
 MOVE       MOVE            seat on turn              ``Moved`` and the next need
 SEALED     SEALED          seats of the window       ANSWER
 ANSWER     ANSWER          seats that sealed         RULING (a window that is not sealed: next need)
 RULING     RULING          the arbiter               the next need
-SHOW       SHOW            owners                    ``Shown`` and the next need
+SHOW       SHOW            owners                    ``Shown`` and the next need (or ``Voided``)
 RESULT     RESULT          seats of the hand         next hand, or END
 END        END             all                       DONE
 DONE       END             all                       DONE, without those who are absent from it
@@ -75,6 +75,7 @@ from protocol.game import (
     Shuffled,
     Slot,
     Turn,
+    Voided,
     Window,
 )
 from protocol.identity import tagged_hash
@@ -409,8 +410,12 @@ class Course:
 
     def _close_shares(self, given: Mapping[int, Entry], absent: Sequence[int]) -> None:
         assert self.deck is not None
-        for seat, entry in given.items():
-            self.deck.close_shares(seat, self.slots_owed(seat), entry.body)
+        try:
+            for seat, entry in given.items():
+                self.deck.close_shares(seat, self.slots_owed(seat), entry.body)
+        except VerificationError:
+            self._no_such_card(absent)
+            return
         if absent:
             self._interrupt(Stage.SHARES, absent)
         else:
@@ -460,8 +465,12 @@ class Course:
 
     def _close_show(self, given: Mapping[int, Entry], absent: Sequence[int]) -> None:
         assert self.deck is not None
-        for seat, entry in given.items():
-            self.deck.close_opening(seat, self.slots_owed(seat), entry.body)
+        try:
+            for seat, entry in given.items():
+                self.deck.close_opening(seat, self.slots_owed(seat), entry.body)
+        except VerificationError:
+            self._no_such_card(absent)
+            return
         if absent:
             self._interrupt(Stage.SHOW, absent)
         else:
@@ -625,6 +634,16 @@ class Course:
             self._void()
         else:
             self.stage = Stage.RESTORE
+
+    def _no_such_card(self, absent: Sequence[int]) -> None:
+        """A slot is no card of the pack, though every share of it was proven (SPEC.md 6.5): deal again, blame nobody."""
+        self._tell(events.HandVoid(hand=self.game.hand, step=self.step - 1))
+        if absent:
+            self.leaving = tuple(absent)
+            self._void()
+        else:
+            self.game.apply(Voided())
+            self._follow_need()
 
     def _void(self) -> None:
         """The cards cannot be told any more: the hand does not count."""

@@ -75,6 +75,8 @@ KEYS_OUT: Final = (DeckState.READY, DeckState.SHUFFLING)
 # What a proof is for; part of every challenge.
 SHUFFLE: Final = "shuffle"
 SHARES: Final = "decryption shares"
+UNKNOWN_CARD: Final = "unknown_card"
+"""The one reason that blames nobody: see :meth:`Deck.decrypt`."""
 OPENING: Final = "opening"
 COMPLAINT: Final = "complaint"
 
@@ -419,7 +421,7 @@ class Deck:
         card = None if point is None else self._cards.get(point.encoded)
         if card is None:
             # Every share was proven, so no single seat can be named: the proof of a shuffle was unsound.
-            raise VerificationError("unknown_card", f"slot {slot} decrypts to no card of this hand")
+            raise VerificationError(UNKNOWN_CARD, f"slot {slot} decrypts to no card of this hand")
         return card
 
     # --- helpers -----------------------------------------------------------------------------------------

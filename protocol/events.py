@@ -182,6 +182,14 @@ class HandOver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandVoid:
+    """A card is none of the pack, and nobody can be blamed: the hand does not count and is dealt again."""
+
+    hand: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GameOver:
     """The last result is signed by everybody who was left."""
 
@@ -337,6 +345,7 @@ Event = (
     | Ruled
     | CardsShown
     | HandOver
+    | HandVoid
     | GameOver
     | Waiting
     | Suspended

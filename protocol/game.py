@@ -162,13 +162,22 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Voided:
+    """The cards of this hand cannot be told (SPEC.md 6.5) and nobody is to blame.
+
+    Nothing of the hand counts, for anybody, and it is dealt again to the same seats.  Arrives where shares or openings were
+    awaited: with a Deal or a Showdown as the need.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
     """``seat`` sits down again, from the next hand on.  Arrives only between hands (need is a new-hand Shuffle)."""
 
     seat: Seat
 
 
-Event = Shuffled | Dealt | Moved | Shown | Dropped | Returned
+Event = Shuffled | Dealt | Moved | Shown | Dropped | Voided | Returned
 
 
 class Game(Protocol):

@@ -28,7 +28,7 @@ from protocol.deck import (
     Seat,
     Slot,
 )
-from protocol.errors import LocalProtocolError
+from protocol.errors import LocalProtocolError, VerificationError
 from protocol.group import encode_points, encode_scalar, secret_combination
 from protocol.identity import frame
 from protocol.keyshare import (
@@ -73,7 +73,7 @@ class HandSecret:
         self._deck = deck
         self._seat = seat
         self._used: set[bytes] = set()
-        self._faces: dict[Slot, Card] = {}
+        self._faces: dict[Slot, Card | None] = {}
 
     def __repr__(self) -> str:
         return f"HandSecret(hand {self._deck.hand}, seat {self._seat})"
@@ -173,14 +173,21 @@ class HandSecret:
         return self._share_body(context, OPENING, slots, entropy)
 
     def faces(self) -> dict[Slot, Card]:
-        """The faces of the slots that this seat holds: all other shares are there, its own is not."""
+        """The faces of the slots that this seat holds: all other shares are there, its own is not.
+
+        A slot that is no card of the pack (SPEC.md 6.5) has no face.
+        """
         self._require_usable()
         held = [slot for slot in range(self._deck.slot_count) if self._deck.missing(slot) == (self._seat,)]
         for slot in held:
             if slot not in self._faces:
                 own = secret_combination(None, ((self._deck.ciphertext(slot).a, self._card_secret()),))
-                self._faces[slot] = self._deck.decrypt(slot, {self._seat: own})
-        return {slot: self._faces[slot] for slot in held}
+                try:
+                    self._faces[slot] = self._deck.decrypt(slot, {self._seat: own})
+                except VerificationError:
+                    self._faces[slot] = None
+        known = ((slot, self._faces[slot]) for slot in held)
+        return {slot: card for slot, card in known if card is not None}
 
     def _share_body(
         self, context: Context, purpose: str, slots: Sequence[Slot], entropy: bytes

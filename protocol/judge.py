@@ -17,6 +17,7 @@ reason              the entry
 ``wrong_result``    another score or state than the log gives (F63)
 ``bad_return``      carries a request to return that does not stand
 ``bad_certificate`` absence without a quorum (F47)
+``unknown_card``    plays a card that is none of the pack; its owner could not read it either, so it would not have
 others              of the deck's proofs (N1 to N30)
 ==================  ======================================================================================
 """
@@ -31,6 +32,7 @@ from protocol.ballot import read_certificate, verify_certificate
 from protocol.canonical import array, octets, text
 from protocol.course import Course, Stage
 from protocol.dealing import PublicDeck
+from protocol.deck import UNKNOWN_CARD
 from protocol.entry import HEAD_BYTES, Entry, Kind, from_value
 from protocol.errors import EncodingError, VerificationError
 from protocol.game import Refused
@@ -124,7 +126,12 @@ def _shares(course: Course, entry: Entry, entropy: bytes) -> None:
 
 def _show(course: Course, entry: Entry, entropy: bytes) -> None:
     slots = course.slots_owed(entry.seat)
-    _deck(course).check_opening(course.context(), entry.seat, slots, entry.body, entropy)
+    try:
+        _deck(course).check_opening(course.context(), entry.seat, slots, entry.body, entropy)
+    except VerificationError as fault:
+        # The shares are proven; that they show no card is not this seat's fault, and voids the hand when the step closes.
+        if fault.reason != UNKNOWN_CARD:
+            raise
 
 
 def _move(course: Course, entry: Entry, entropy: bytes) -> None:
@@ -132,7 +139,10 @@ def _move(course: Course, entry: Entry, entropy: bytes) -> None:
     faces: Mapping[int, int] = {}
     if slots:
         deck = _deck(course)
-        faces = dict(open_slots(course.game, deck, course.context(), entry.seat, slots, opening, entropy))
+        try:
+            faces = dict(open_slots(course.game, deck, course.context(), entry.seat, slots, opening, entropy))
+        except VerificationError as fault:
+            raise _fault(entry, fault.reason, fault.message) from None
     course.game.check(entry.seat, said, faces)
 
 

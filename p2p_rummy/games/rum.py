@@ -50,7 +50,7 @@ from p2p_rummy.games.rum_check import (
 )
 from p2p_rummy.games.rum_moves import legal_moves
 from p2p_rummy.games.rum_rules import RumRules, rum_rules
-from p2p_rummy.games.rum_score import Score, hand_winner, score_hand, score_void, verdict
+from p2p_rummy.games.rum_score import Score, hand_winner, score_hand, score_nothing, score_void, verdict
 from p2p_rummy.games.rum_stand_in import stand_in_move
 from p2p_rummy.games.rum_table import (
     CHALLENGE,
@@ -94,6 +94,7 @@ from protocol.game import (
     Shuffled,
     Slot,
     Turn,
+    Voided,
     Window,
 )
 
@@ -153,6 +154,8 @@ class RumGame:
             self._shown(event.faces)
         elif isinstance(event, Dropped):
             self._drop(event)
+        elif isinstance(event, Voided):
+            self._void()
         elif isinstance(event, Returned):
             self._return(event.seat)
         self._digest = None
@@ -719,6 +722,20 @@ class RumGame:
         table.ring.remove(seat)
         table.reseat()
         self._play_on_without(seat)
+
+    def _void(self) -> None:
+        """The cards cannot be told: the hand counts for nobody and is dealt again by the same dealer."""
+        table = self.table
+        if table.stage not in (DEALER_DRAW, DEAL, FETCH, SHOW):
+            raise ValueError("no cards were asked for")
+        if table.stage == DEALER_DRAW:
+            table.dealer_draws.clear()
+            table.contenders = [seat for seat in range(self.seats) if seat not in table.away]
+            table.stage = DEALER_SHUFFLE
+            return
+        table.answers.clear()
+        table.opened_hand = 0
+        self._finish(score_nothing(table), void=True)
 
     def _is_open(self, seat: Seat) -> bool:
         """The seat's hand is known to all, but for cards that are on their way and can still be dealt openly."""

@@ -65,6 +65,12 @@ def score_hand(table: Table) -> Score:
     return Score(points=tuple(points), table=tuple(laid), in_hand=tuple(held), notes=tuple(notes))
 
 
+def score_nothing(table: Table) -> Score:
+    """A hand that counts for nobody."""
+    nobody = (0,) * table.rules.seats
+    return Score(points=nobody, table=nobody, in_hand=nobody, notes=("void",))
+
+
 def score_void(table: Table, leaver: Seat) -> Score:
     """A hand that counts for nobody, except that the leaver loses what is in hand.
 

@@ -59,6 +59,7 @@ from protocol.game import (
     Shuffled,
     Slot,
     Turn,
+    Voided,
     Window,
 )
 
@@ -131,6 +132,8 @@ class Rummoli:
                 self._shown()
             case Dropped(), _:
                 self._dropped(event)
+            case Voided(), Deal() | Showdown():
+                self._voided()
             case Returned(), Shuffle():
                 self.out.discard(event.seat)
             case Moved(), _:
@@ -352,8 +355,18 @@ class Rummoli:
             played.void(event.seat)
         elif event.seat in self.players:
             played.without(event.seat, dict(event.faces))
-        if not played.voided:
-            return
+        if played.voided:
+            self._deal_again()
+
+    def _voided(self) -> None:
+        """The cards cannot be told: the round, or the final deal, is dealt again."""
+        if self.round:
+            self.round.void_for_all()
+            self._deal_again()
+        else:
+            self._next_hand("final")
+
+    def _deal_again(self) -> None:
         self.next_dealer = self.dealer
         self._write_down(["void"])
         self.round = None

@@ -293,8 +293,12 @@ class Round:
     def void(self, leaver: Seat) -> None:
         """Nothing of the round counts, but the leaver pays for its cards: nobody buys a new deal by leaving."""
         cards = len(self.cards.hands[leaver])
-        self.board.restore(self.before)
+        self.void_for_all()
         self.board.put(leaver, "centre", cards)
+
+    def void_for_all(self) -> None:
+        """The cards cannot be told: nothing of the round counts, for anybody."""
+        self.board.restore(self.before)
         self.voided = True
         self.phase = "done"
         self.need = None

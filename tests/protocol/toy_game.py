@@ -34,6 +34,7 @@ from protocol.game import (
     Shuffled,
     Slot,
     Turn,
+    Voided,
     Window,
 )
 
@@ -60,6 +61,7 @@ class ToyGame:
         return self._need
 
     def _new_hand(self) -> None:
+        self.counted = list(self.scores)
         self.held: dict[Slot, Seat] = {}
         self.pile: list[Card] = []
         self.stock: list[Slot] = []
@@ -106,6 +108,10 @@ class ToyGame:
                 self._end_hand()
             case Dropped(seat=seat, void=void):
                 self._dropped(seat, void)
+            case Voided():
+                self.scores = list(self.counted)
+                self.dealer = (self.dealer - 1) % self.seats  # the next hand is this one again
+                self._end_hand()
             case Returned(seat=seat):
                 self.out.remove(seat)
 
