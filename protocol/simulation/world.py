@@ -137,6 +137,7 @@ class Peer:
         self._life = 0
         self._timer = 0
         self._thinking = False
+        self._thought = 0
 
     @property
     def now(self) -> float:
@@ -258,7 +259,13 @@ class Peer:
         if self._thinking or self.session.over or not self.session.legal_moves():
             return
         self._thinking = True
-        self.later(self.random.uniform(0.01, self.world.setup.think_seconds), self._choose)
+        self._when_thought(self.random.uniform(0.01, self.world.setup.think_seconds), self._choose)
+
+    def _when_thought(self, seconds: float, do: Callable[[], None]) -> None:
+        """One thought at a time: a later one takes the place of this."""
+        self._thought += 1
+        number = self._thought
+        self.later(seconds, lambda: do() if number == self._thought else None)
 
     def _choose(self) -> None:
         self._thinking = False
@@ -273,7 +280,7 @@ class Peer:
         if self.session.step == step and self.session.owes:
             # An answer waits for the countdown; think again only when something has changed.
             self._thinking = True
-            self.later(1.0, self._think_again)
+            self._when_thought(1.0, self._think_again)
         self.act()
 
     def _think_again(self) -> None:
