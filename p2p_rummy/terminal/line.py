@@ -6,7 +6,7 @@ draws from :func:`p2p_rummy.view.table_view` alone.  Its own state is small:
     quiet --our turn--> ours --meld, lay--> ours, with a draft --discard, send--> sending --each move made--> ...
     quiet --window--> window --an answer chosen, or the countdown--> quiet
 
-Names come from other peers, so they pass :func:`printable` once, at the door.
+What happens is told by :class:`p2p_rummy.terminal.story.Story`; here is what is asked, and what is answered.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from dataclasses import replace
 from typing import Any
 
 from p2p_rummy import narrator
-from p2p_rummy.cards import card_name
 from p2p_rummy.catalogue import _, mark, ngettext
 from p2p_rummy.seat import Table
 from p2p_rummy.terminal import draw
 from p2p_rummy.terminal.draft import Draft
 from p2p_rummy.terminal.lobby import seat_lines, terms_lines
+from p2p_rummy.terminal.story import Story
 from p2p_rummy.terminal.text import printable, wrapped
-from p2p_rummy.terminal.trouble import trouble_lines
 from p2p_rummy.terminal.typed import Ask, Move, help_lines, understand
 from p2p_rummy.view import table_view
 from protocol import events
@@ -66,14 +65,9 @@ class LineMode:
         self.leaving = False
         self._write = write
         self._now = now
-        self._style = style or draw.Style()
+        self._story = Story(table, style or draw.Style())
         self._draft: Draft | None = None
         self._sending: deque[str] = deque()
-        self._before: dict[str, Any] = table.game.snapshot()
-        self._new: list[str] = []
-        self._dealt = False
-        self._told_slots: set[int] = set()
-        self._shuffled: set[int] = set()
         self._turn_shown = False
         self._closes_at: float | None = None
         self._last_call: float | None = None
@@ -85,31 +79,17 @@ class LineMode:
 
     def _come_back(self) -> None:
         """A table that is resumed in mid-hand is shown as it stands."""
-        view = self._view()
-        if not view["hand"] or not all(held["card"] for held in view["hand"]):
-            return
-        self._dealt = True
-        self._told_slots = {held["slot"] for held in view["hand"]}
-        self._say(_("Back at the table."), *self._table_lines())
-        if view["need"]["kind"] == "turn" and self.table.me in view["need"]["seats"]:
-            self._turn_shown = True
+        if self._story.resumed():
+            self._say(_("Back at the table."), *self._table_lines())
+            self._turn_shown = self.table.game.need == Turn(seat=self.table.me or 0)
 
-    # --- names -----------------------------------------------------------------------------------------
+    @property
+    def _style(self) -> draw.Style:
+        return self._story.style
 
     @property
     def names(self) -> list[str]:
-        """By seat, with the reader as You."""
-        return [
-            _("You") if number == self.table.me else printable(seat.name)
-            for number, seat in enumerate(self.table.agreement.seats)
-        ]
-
-    def _who(self, seat: int) -> str | None:
-        """For the narrator: None is the reader."""
-        return None if seat == self.table.me else self.names[seat]
-
-    def _row(self, seats: Sequence[int]) -> str:
-        return narrator.listed([self.names[seat] for seat in seats])
+        return self._story.names
 
     def _own_key(self) -> bytes:
         return b"" if self.table.me is None else self.table.agreement.keys[self.table.me]
@@ -140,113 +120,32 @@ class LineMode:
     # --- what happens ----------------------------------------------------------------------------------
 
     def event(self, event: events.Event) -> None:
-        """Tell what has happened."""
+        """Tell what has happened, and ask what is to be asked."""
         match event:
-            case events.TableAgreed():
-                self._agreed(event)
-            case events.HandBegan(hand=0):
-                self._forget_turn()
-                self._say("", _("Cards are drawn for the first deal; everybody makes keys and shuffles."))
-            case events.HandBegan(hand=hand, seats=seats):
-                self._dealt = False
-                self._forget_turn()
-                self._say(
-                    "",
-                    _("Hand {hand}: {names} make fresh keys and shuffle.", hand=hand, names=self._row(seats)),
-                )
-            case events.ShuffleMade():
-                self._shuffle_begun(event)
-            case events.ShuffleVerified(seat=seat, milliseconds=milliseconds):
-                self._shuffle_verified(seat, milliseconds)
-            case events.CardsSeen(faces=faces):
-                self._seen(faces)
-            case events.CardsDealt():
-                self._cards_dealt()
             case events.TurnBegan(seat=seat, deadline=deadline):
                 self._turn(seat, deadline)
-            case events.MoveMade(seat=seat, text=text):
-                self._moved(seat, text)
-            case events.MoveRefused():
-                self._drop_draft()
-                self._say(
-                    _("Not sent: {move}.", move=event.text),
-                    self._reason(event.code, event.message, event.rule, ()),
-                )
+                self._story.look()
             case events.WindowOpened():
                 self._window(event)
-            case events.AnswerSafe() if self._answer and self.table.game.is_call(self._answer):
-                self._say(_("Your call is safe: enough players hold it."))
-            case events.AnswerVoid(seat=seat, text=text, rule=rule):
-                self._say(
-                    _("The answer of {name} counts as a pass: {text} ({rule}).", name=self.names[seat],
-                      text=printable(text), rule=rule)
-                )  # fmt: skip
-            case events.Ruled():
-                self._ruled(event)
-            case events.HandOver(hand=hand) if hand > 0:  # 0 is the draw for the first deal
-                self._hand_over(hand)
-            case events.GameOver():
-                self._game_over(event)
-            case events.ChatSaid(seat=seat, text=text):
-                self._say(f"{self.names[seat]}: {printable(text)}")
-            case events.Reacted(seat=seat, reaction=reaction):
-                self._say(f"{self.names[seat]} {printable(reaction)}")
+                self._story.look()
+            case events.MoveRefused():
+                self._drop_draft()
+                reason = self._reason(event.code, event.message, event.rule, ())
+                self._say(_("Not sent: {move}.", move=event.text), reason)
+            case events.AnswerSafe():
+                if self._answer and self.table.game.is_call(self._answer):
+                    self._say(_("Your call is safe: enough players hold it."))
             case _:
-                self._say(*trouble_lines(event, self.names, self._now()))
-        if isinstance(event, events.CardsDealt | events.TurnBegan | events.WindowOpened):
-            self._before = self.table.game.snapshot()
-
-    def _agreed(self, event: events.TableAgreed) -> None:
-        self._say(
-            "",
-            _("Everybody has signed the agreement."),
-            _("Read these words aloud to each other; if they differ, somebody is in between:"),
-            f"  {event.words}",
-        )
-
-    def _shuffle_begun(self, event: events.ShuffleMade) -> None:
-        if event.position == 0:
-            self._shuffled.clear()
-        if event.seat == self.table.me:
-            self._say(_("  You shuffle ({position} of {of}) ...", position=event.position + 1, of=event.of))
-
-    def _shuffle_verified(self, seat: int, milliseconds: float) -> None:
-        if seat in self._shuffled:
-            return  # our own shuffle is checked like the others', after it was made
-        self._shuffled.add(seat)
-        took = max(1, round(milliseconds))
-        if seat == self.table.me:
-            self._say(_("  Your shuffle is made and proved ({count} ms).", count=took))
-        else:
-            self._say(
-                _("  {name} has shuffled; the proof holds ({count} ms).", name=self.names[seat], count=took)
-            )
-
-    def _seen(self, faces: events.Faces) -> None:
-        """New faces of our own: the deal, a drawn card, or a hand that was swapped."""
-        if not self._dealt:
-            self._cards_dealt()
-            return
-        new = [card_name(card) for slot, card in faces if slot not in self._told_slots]
-        if not new:
-            return  # the deal was told when it could be read, before this event
-        self._new = new
-        public = self._public()
-        if public["phase"] == "play" and public["turn"] == self.table.me:
-            self._say(_("You draw {cards}.", cards=" ".join(new)))
-        else:
-            self._say(*self._hand_lines())
-
-    def _cards_dealt(self) -> None:
-        """Told once a hand, when all of it can be read."""
-        view = self._view()
-        if self._dealt or not view["hand"] or not all(held["card"] for held in view["hand"]):
-            return
-        self._dealt = True
-        self._told_slots = {held["slot"] for held in view["hand"]}
-        if view["public"]["hand"] == 1:
-            self._say(*draw.dealer_draw_lines(view["public"], self.names, self._style))
-        self._say(_("The cards are dealt."), *draw.hand_lines(view, self._style))
+                if isinstance(event, events.HandBegan):
+                    self._forget_turn()
+                elif isinstance(event, events.MoveMade):
+                    self._awaited = None
+                    if event.seat == self.table.me:
+                        self._draft = None
+                elif isinstance(event, events.Ruled):
+                    self._closes_at = self._last_call = None
+                    self._answer = ""
+                self._say(*self._story.lines(event, self._now()))
 
     def _turn(self, seat: int, deadline: float) -> None:
         self._closes_at = self._last_call = self._turn_ends = None
@@ -268,16 +167,6 @@ class LineMode:
 
     def _turn_prompt(self) -> str:
         return _(PROMPTS.get(self._public()["phase"], ANY_PROMPT))
-
-    def _moved(self, seat: int, text: str) -> None:
-        self._awaited = None
-        if seat == self.table.me:
-            self._draft = None
-            if text == "draw":
-                return  # the card is told when it is seen
-            verb, _space, rest = text.partition(" ")
-            self._new = narrator.cards_from(self._before, rest) if verb == "take" else []
-        self._say(*wrapped(narrator.told(self._who(seat), printable(text), self._before), self._style.size))
 
     def _window(self, event: events.WindowOpened) -> None:
         self._turn_shown = False
@@ -313,34 +202,6 @@ class LineMode:
             )
         else:
             self._say(self._turn_prompt(), *self._hand_lines())
-
-    def _ruled(self, event: events.Ruled) -> None:
-        self._closes_at = self._last_call = None
-        calls = [(seat, text) for seat, text in event.answers if self.table.game.is_call(text)]
-        for seat, text in calls:
-            self._say(
-                *wrapped(narrator.told(self._who(seat), printable(text), self._before), self._style.size)
-            )
-        if len(calls) > 1 and event.winner is not None:
-            winner = self.names[event.winner]
-            self._say(_("{name}: nearest to the discarder's left, so this call counts (R109).", name=winner))
-        self._answer = ""
-
-    def _hand_over(self, hand: int) -> None:
-        public = self._public()
-        self._say("")
-        for row in public["sheet"]:
-            if row["hand"] == hand:
-                self._say(*draw.hand_result_lines(row, self.names, self._style))
-        self._say(*draw.sheet_lines(public, self.names, self._style))
-
-    def _game_over(self, event: events.GameOver) -> None:
-        self._say(
-            "",
-            _("The game is over. {names}: {score} points, and the game.", names=self._row(event.winners),
-              score=event.scores[event.winners[0]] if event.winners else 0),
-            *self._log_lines(),
-        )  # fmt: skip
 
     # --- what is typed ---------------------------------------------------------------------------------
 
@@ -412,7 +273,10 @@ class LineMode:
             self._refused(error)
         except LocalProtocolError:
             self._say(
-                _("Nothing is asked of you now; {names} to act.", names=self._row(self.table.waiting_for))
+                _(
+                    "Nothing is asked of you now; {names} to act.",
+                    names=self._story.row(self.table.waiting_for),
+                )
             )
         else:
             if quietly:
@@ -449,7 +313,6 @@ class LineMode:
     def _forget_turn(self) -> None:
         self._drop_draft()
         self._turn_shown = False
-        self._new = []
 
     def _asked(self, word: str, rest: str) -> None:
         view = self._view()
@@ -489,7 +352,7 @@ class LineMode:
                 self._say(_("`p2p-rummy rules {game}` prints them; this table's options are:",
                             game=self.table.agreement.game), *terms_lines(self.table.agreement))  # fmt: skip
             case "log":
-                self._say(*self._log_lines())
+                self._say(*self._story.log_lines())
             case "leave":
                 self.leaving = True
                 self._say(_("You leave the table. `p2p-rummy resume` brings you back."))
@@ -497,7 +360,7 @@ class LineMode:
     def _sort(self, order: str) -> None:
         match order:
             case "suit" | "rank":
-                self._style = replace(self._style, order=order)
+                self._story.style = replace(self._style, order=order)
                 self._say(*self._hand_lines())
             case _:
                 self._say(_("Sort by suit (`s`) or by rank (`r`)."))
@@ -538,13 +401,16 @@ class LineMode:
     def _hand_lines(self) -> list[str]:
         view = self._view()
         held = {card["card"] for card in view["hand"]}
-        return draw.hand_lines(view, self._style, new=[card for card in self._new if card in held])
+        return draw.hand_lines(view, self._style, new=[card for card in self._story.new if card in held])
 
     def _legal_lines(self, most: int | None) -> list[str]:
         moves = self._view()["legal"]
         if not moves:
             return [
-                _("Nothing is asked of you now; {names} to act.", names=self._row(self.table.waiting_for))
+                _(
+                    "Nothing is asked of you now; {names} to act.",
+                    names=self._story.row(self.table.waiting_for),
+                )
             ]
         return [_("You may:"), *draw.legal_lines(moves, self._style, most=most)]
 
@@ -554,14 +420,3 @@ class LineMode:
 
     def _reason(self, code: str, message: str, rule: str, cards: Sequence[str]) -> str:
         return _("No: {reason}.", reason=printable(narrator.refusal(code, message, rule, cards)))
-
-    def _log_lines(self) -> list[str]:
-        path = self.table.log_path
-        return [
-            _(
-                "Head of the log after step {step}: {head}",
-                step=self.table.step,
-                head=self.table.head.hex()[:16],
-            ),
-            _("Check it with: p2p-rummy verify {path}", path=path),
-        ]
