@@ -363,3 +363,13 @@ def test_help_is_for_the_game_that_is_played(practice: Callable[..., Any], playe
     LineMode(practice("rummoli", 3), lines.extend, lambda: 0.0).typed("help")
     assert any(line.startswith("  bid 3") for line in lines)
     assert not any(line.startswith("  meld 6H") for line in lines)
+
+
+def test_the_end_names_the_winner_the_head_and_how_to_check_the_log(player: Player) -> None:
+    me = player.table.me
+    scores = tuple(510 if seat == me else 20 for seat in range(3))
+    player.face.event(events.GameOver(scores=scores, winners=(me,), head=bytes(32)))
+    assert "The game is over. You: 510 points, and the game." in player.lines
+    assert player.lines[-1] == "Check it with: p2p-rummy verify /nowhere/table.log"
+    player.face.event(events.GameOver(scores=scores, winners=(), head=bytes(32)))
+    assert "The game ends without a winner." in player.lines
