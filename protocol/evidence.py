@@ -5,7 +5,8 @@
     one key, or two votes that :func:`protocol.ballot.contradiction` convicts.
 ``[1, agreement, reason, [step record ...], [certificate ...], [content, signature]]``
     *illegal*: one signed statement and the log up to it, which makes it wrong (F49, F52, F53).  The certificates are of absences
-    which that log does not record itself.
+    which that log does not record itself.  If the statement is a COMPLAINT, it convicts whom the complaint proves to be
+    at fault: the dealer of a bad backup share, or the complainer.
 
 Being late is never evidence.  An accusation that does not check convicts nobody (F58).
 """
@@ -21,7 +22,7 @@ from protocol.agreement import Agreement
 from protocol.ballot import Certificate, read_certificate, verify_certificate
 from protocol.canonical import Limits, array, decode, encode, integer, octets, text
 from protocol.course import Course
-from protocol.dealing import Decks
+from protocol.dealing import Decks, PublicDeck
 from protocol.entry import Entry, Kind, Nature, from_value
 from protocol.errors import EncodingError, LocalProtocolError, VerificationError
 from protocol.events import Accusation
@@ -162,7 +163,30 @@ def _check_illegal(
             table=agreement.table,
             message=fault.message,
         )
+    if entry.kind is Kind.COMPLAINT and course.deck is not None:
+        return _judge_complaint(agreement, course.deck, entry)
     raise VerificationError("bad_evidence", "the entry is acceptable: nobody is to blame")
+
+
+def complaint_reason(entry: Entry, at_fault: int) -> tuple[str, str]:
+    """What a complaint proves, in a stable word and in English."""
+    if at_fault == entry.seat:
+        return "false_complaint", "complained about a backup share that is good"
+    return "bad_backup", f"dealt seat {entry.seat} a backup share that is wrong"
+
+
+def _judge_complaint(agreement: Agreement, deck: PublicDeck, entry: Entry) -> Verdict:
+    at_fault = deck.close_complaint(entry.seat, entry.body)
+    reason, message = complaint_reason(entry, at_fault)
+    return Verdict(
+        seat=at_fault,
+        name=agreement.seats[at_fault].name,
+        accusation=Accusation.ILLEGAL,
+        reason=reason,
+        step=entry.step,
+        table=agreement.table,
+        message=message,
+    )
 
 
 def _replay(

@@ -192,7 +192,7 @@ class Steps:
             if known is not None and known.key == entry.key and known.id != entry.id:
                 self._expose(known, entry, now)
             return False
-        if entry.id in self.shelf or not self.shelf.room_for(entry, self.course.step):
+        if entry.id in self.shelf or not (self._is_wanted(entry) or self._has_room(entry)):
             return False
         if self.voice is not None and entry.seat == self.me:
             self.voice.remember(entry, durable=False)
@@ -346,6 +346,7 @@ class Steps:
             self._tell(events.EpochBegan(epoch=self.course.epoch, step=slot.step, undone=len(undone)))
         entries = {seat: self.shelf.get(entry) if entry != ABSENT else None for seat, entry in closing}
         self._late = True
+        banned = self.course.banned
         closed, facts = self.ledger.close(entries)
         self._jobs.clear()
         if self.live:
@@ -358,6 +359,23 @@ class Steps:
                 self._tell(fact)
         self._look()
         self._open(now)
+        for seat in sorted(self.course.banned - banned):
+            self._banned(seat, closed, now)
+
+    def _banned(self, seat: int, closed: ClosedStep, now: float) -> None:
+        """A closed step shows to all that a seat is at fault; a complaint is also worth a file."""
+        complaint = next((entry for entry in closed.entries if entry.kind is Kind.COMPLAINT), None)
+        if complaint is None or seat in self.exposed:
+            return
+        reason, message = evidence.complaint_reason(complaint, seat)
+        data = evidence.illegal(
+            self.agreement,
+            reason,
+            self.ledger.closed[: closed.step],
+            self._unproved_at(closed.step),
+            complaint,
+        )
+        self._convict(seat, closed.step, events.Accusation.ILLEGAL, reason, message, data, now)
 
     def _finish_decision(self, now: float) -> bool:
         """Carry a decision out, once all that it closes with is here."""
@@ -545,7 +563,14 @@ class Steps:
         course = self.course if entry.step == self.course.step else self.ledger.course_at(entry.step)
         proofs = [self.ledger.certificates[open_.place.step] for open_ in course.unproved]
         data = evidence.illegal(self.agreement, fault.reason, self.ledger.closed[: entry.step], proofs, entry)
-        self._convict(entry, events.Accusation.ILLEGAL, fault.reason, fault.message, data, now)
+        self._convict(
+            entry.seat, entry.step, events.Accusation.ILLEGAL, fault.reason, fault.message, data, now
+        )
+
+    def _unproved_at(self, step: int) -> list[Certificate]:
+        """The certificates of the absences that the log before this step does not record."""
+        course = self.course if step == self.course.step else self.ledger.course_at(step)
+        return [self.ledger.certificates[open_.place.step] for open_ in course.unproved]
 
     def _expose(self, first: Entry, second: Entry, now: float) -> None:
         """Two statements of one seat that contradict each other."""
@@ -554,31 +579,32 @@ class Steps:
             return
         data = evidence.exposed(self.agreement, reason, first, second)
         message = f"two different {first.kind.name} entries for one step"
-        self._convict(second, events.Accusation.EXPOSED, reason, message, data, now)
+        self._convict(second.seat, second.step, events.Accusation.EXPOSED, reason, message, data, now)
         self._contradictions.append((first, second))
 
     def _convict(
         self,
-        entry: Entry,
+        seat: int,
+        step: int,
         accusation: events.Accusation,
         reason: str,
         message: str,
         data: bytes,
         now: float,
     ) -> None:
-        self.exposed[entry.seat] = data
-        self._do(Record(data=write_proof(entry.seat, data), must_sync=False))
+        self.exposed[seat] = data
+        self._do(Record(data=write_proof(seat, data), must_sync=False))
         self._tell(
             events.EvidenceFound(
-                seat=entry.seat,
+                seat=seat,
                 accusation=accusation,
                 reason=reason,
                 message=message,
-                step=entry.step,
+                step=step,
                 data=data,
             )
         )
-        if entry.seat == self.me:
+        if seat == self.me:
             self.halted = True
             self._tell(
                 events.Halted(
@@ -587,7 +613,7 @@ class Steps:
                     "the same home, or an old copy of it was restored. Stop it and sit down with a new identity.",
                 )
             )
-        self.tail.expose(entry.seat, now)
+        self.tail.expose(seat, now)
 
     # --- where others stand ----------------------------------------------------------------------------
 
@@ -716,6 +742,16 @@ class Steps:
         return [self.ledger.certificates[open_.place.step].value() for open_ in self.course.unproved]
 
     # --- helpers ---------------------------------------------------------------------------------------
+
+    def _has_room(self, entry: Entry) -> bool:
+        known = entry.step <= self.course.step
+        prefix = (self.ledger.epoch_of(entry.step), self.ledger.head_before(entry.step)) if known else None
+        return self.shelf.room_for(entry, self.course.step, prefix)
+
+    def _is_wanted(self, entry: Entry) -> bool:
+        """Whether a decision that is known closes its step with this very entry."""
+        decided = self._undecided
+        return decided is not None and (entry.seat, entry.id) in decided.closing
 
     def _vote(self, vote: Entry, now: float) -> None:
         try:
