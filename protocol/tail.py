@@ -268,6 +268,8 @@ class Tail:
                     earlier.decision.confirmed()
             if step.decision.tentative not in (None, outcome):
                 step.decision.tentative = outcome  # what is opened from now on stands on the outcome
+                step.standing.clear()
+                step.second.clear()
                 void = {later.decision.slot for later in self._steps[number + 1 :]}
                 if void:
                     del self._steps[number + 1 :]
