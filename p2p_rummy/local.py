@@ -22,6 +22,7 @@ from protocol.game import (
     Dropped,
     Game,
     Moved,
+    Over,
     Returned,
     Seat,
     Showdown,
@@ -34,6 +35,7 @@ from protocol.game import (
 )
 
 NOTHING_OPENED = Dealt()
+SOMEBODY_DECIDES = (Turn, Window, Over)
 
 
 class LocalTable:
@@ -70,18 +72,16 @@ class LocalTable:
         """
         while True:
             need = self.game.need
-            if isinstance(need, Turn):
-                return
             if isinstance(need, Deal):
                 self.deal(need)
-            elif isinstance(need, Shuffle):
-                if need.new_hand and not into_next_hand:
-                    return
-                self.shuffle(need)
+            elif isinstance(need, SOMEBODY_DECIDES):
+                return
             elif isinstance(need, Showdown):
                 self.show(need)
-            else:
+            elif need.new_hand and not into_next_hand:
                 return
+            else:
+                self.shuffle(need)
 
     def shuffle(self, need: Shuffle) -> None:
         pack = next(self._packs, None)

@@ -173,26 +173,17 @@ class RumGame:
         if move.verb not in PLAYS_CARDS:
             return ()
         table = self.table
-        gate(table, seat, move)
         known = table.known[seat]
+        face = table.face
         cards = move.cards
-        if len(cards) == 1:
-            card = cards[0]
-            if card in known:
-                return ()
-            for slot in table.hands[seat]:
-                if faces.get(slot) == card and table.face[slot] < 0:
-                    return (slot,)
-        wanted = [card for card in cards if card not in known] if known else cards
-        if not wanted:
-            return ()
-        openings = {
-            slot: faces[slot]
-            for slot in table.hands[seat]
-            if slot in faces and faces[slot] in wanted and table.face[slot] < 0
-        }
-        locate(table, seat, cards, openings)
-        return tuple(openings)
+        slots = tuple(
+            [slot for slot in table.hands[seat] if face[slot] < 0 and faces.get(slot, UNKNOWN) in cards]
+        )
+        if len(slots) + (sum([card in known for card in cards]) if known else 0) != len(cards):
+            # Something is wrong, or the dealer's joker is used: say what, in the order of R250.
+            gate(table, seat, move)
+            locate(table, seat, cards, {slot: faces[slot] for slot in slots})
+        return slots
 
     def legal_moves(self, seat: Seat, faces: Faces) -> list[str]:
         return legal_moves(self.table, seat, faces)
@@ -412,17 +403,17 @@ class RumGame:
 
     def _take(self, seat: Seat, move: Move, openings: Faces) -> None:
         table = self.table
-        index = judge_take(table, move.card)
-        self._pick_up(seat, move.card, index)
+        index = judge_take(table, move.cards[0])
+        self._pick_up(seat, move.cards[0], index)
         if len(table.taken) == 1:
-            table.taken_top = move.card
+            table.taken_top = move.cards[0]
 
     def _split(self, seat: Seat, move: Move, openings: Faces) -> None:
         """R180: a take whose rest goes out of play."""
         table = self.table
-        index = judge_split(table, seat, move.card)
-        self._pick_up(seat, move.card, index)
-        table.must_use = move.card
+        index = judge_split(table, seat, move.cards[0])
+        self._pick_up(seat, move.cards[0], index)
+        table.must_use = move.cards[0]
         table.joker_used = True
         table.split_off = table.cut(0)
         table.dead += table.split_off
@@ -471,7 +462,7 @@ class RumGame:
     def _add(self, seat: Seat, move: Move, openings: Faces) -> None:
         table = self.table
         meld, claim, below, slot = judge_lay(table, seat, move, openings)
-        table.lay_off(seat, meld, move.card, claim, slot, below=below)
+        table.lay_off(seat, meld, move.cards[0], claim, slot, below=below)
 
     def _laid(self, seat: Seat) -> None:
         """R70, R127: after laying in one's turn."""
@@ -486,7 +477,7 @@ class RumGame:
     def _discard(self, seat: Seat, move: Move, openings: Faces) -> None:
         table = self.table
         slot = judge_discard(table, seat, move, openings)
-        table.discard(seat, slot, move.card)
+        table.discard(seat, slot, move.cards[0])
         if table.stage == FIRST_DISCARD:
             self._start_turn(seat)
         elif table.hands[seat]:
@@ -500,7 +491,7 @@ class RumGame:
         """R182."""
         table = self.table
         slot = judge_block(table, seat, move, openings)
-        table.face[slot] = move.card
+        table.face[slot] = move.cards[0]
         table.leave(seat, slot)
         table.dead.append(slot)
         table.joker_blocked = True
@@ -559,7 +550,10 @@ class RumGame:
         self._resolve(answers)
 
     def _resolve(self, answers: Sequence[tuple[Seat, Move]]) -> None:
-        """R109, R211: blocks first (they hinder nothing else), then the nearest call, else melds and lay-offs."""
+        """R109, R211: blocks first (they hinder nothing else), then the nearest call, else melds and lay-offs.
+
+        ``answers`` are those that are no ``pass``, clockwise.
+        """
         table = self.table
         for seat, move in answers:
             if move.verb == "block" and table.joker_free():
@@ -570,7 +564,7 @@ class RumGame:
                 return
         if table.stage == CHALLENGE:
             self._go_out(table.turn, by_discard=True, rummy=table.fresh)
-        elif not self._lay_out_of_turn(answers):
+        elif not answers or not self._lay_out_of_turn(answers):
             self._next_turn()
 
     def _lay_out_of_turn(self, answers: Sequence[tuple[Seat, Move]]) -> bool:
@@ -832,8 +826,8 @@ def _without_openings(judge: Judge) -> Judge:
 JUDGES: Final[dict[str, Judge]] = {
     "name": _without_openings(lambda table, seat, move, openings: None),
     "draw": _without_openings(lambda table, seat, move, openings: judge_draw(table)),
-    "take": _without_openings(lambda table, seat, move, openings: judge_take(table, move.card)),
-    "split": _without_openings(lambda table, seat, move, openings: judge_split(table, seat, move.card)),
+    "take": _without_openings(lambda table, seat, move, openings: judge_take(table, move.cards[0])),
+    "split": _without_openings(lambda table, seat, move, openings: judge_split(table, seat, move.cards[0])),
     "untake": _without_openings(lambda table, seat, move, openings: judge_untake(table, seat)),
     "pass": _judge_pass,
     "meld": judge_meld,

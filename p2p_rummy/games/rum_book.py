@@ -1,7 +1,6 @@
 """All melds in a set of cards, as text, by table look-up.
 
-A set of cards is one integer (:data:`BITS`): bit ``card`` for each card, and above them the natural cards once
-more ordered by rank, four bits each, so that both a suit and a rank can be cut out by a shift.
+A set of cards is one integer, a bit for each card number (:data:`BITS`), so a suit is cut out by a shift.
 
 The melds within one suit depend only on the cards of that suit and on the jokers, those of one rank only on
 the cards of that rank and on the jokers.  So :class:`Book` keeps the list for each such pattern once it has been
@@ -17,31 +16,20 @@ from itertools import combinations, product
 from typing import Final
 
 from p2p_rummy.cards import FIRST_JOKER, KIND_NAMES, NAMES, PACK, RANKS, UNIVERSE
-from p2p_rummy.melds import HIGH_ACE, LONGEST_RUN, RANK_COUNT, MeldRules
+from p2p_rummy.melds import HIGH_ACE, LONGEST_RUN, RANK_COUNT, MeldRules, Shape, recognise
+from p2p_rummy.notation import Placed
 
 SUIT: Final = (1 << RANK_COUNT) - 1
 FIRST_PACK: Final = (1 << PACK) - 1
 NATURALS: Final = (1 << FIRST_JOKER) - 1
-BY_RANK: Final = UNIVERSE
-"""Where the second copy of the set, in the order of ranks, begins (52 bits for each pack)."""
-
-_ODD_BITS: Final = sum(0b0101 << 4 * rank for rank in range(RANK_COUNT))
-_ODD_PAIRS: Final = sum(0b0011 << 4 * rank for rank in range(RANK_COUNT))
-_TOP_BITS: Final = sum(0b1000 << 4 * rank for rank in range(RANK_COUNT))
+_ONE_RANK: Final = sum(1 << RANK_COUNT * suit for suit in range(4))
+"""The aces of one pack; shifted, the cards of another rank."""
 
 Texts = tuple[str, ...]
 
 
-def _bits(card: int) -> int:
-    if card >= FIRST_JOKER:
-        return 1 << card
-    pack, kind = divmod(card, PACK)
-    suit, rank = divmod(kind, RANK_COUNT)
-    return 1 << card | 1 << (BY_RANK + PACK * pack + 4 * rank + suit)
-
-
-BITS: Final[tuple[int, ...]] = tuple(_bits(card) for card in range(UNIVERSE))
-"""Card -> its bits; the sum over different cards is the set."""
+BITS: Final[tuple[int, ...]] = tuple(1 << card for card in range(UNIVERSE))
+"""Card -> its bit; the sum over different cards is the set."""
 
 PATTERNS: Final = 50_000
 """How many patterns a book keeps before it starts anew (two packs with many jokers have more than that)."""
@@ -59,46 +47,70 @@ class Book:
         self._rules = rules
         self._runs: list[dict[int, Texts]] = [{} for _ in range(4)]
         self._groups: list[dict[int, Texts]] = [{} for _ in range(RANK_COUNT)]
-        # What added to a count makes bit 3 say "a group may be possible", with 0, 1 and 2 or more jokers.
-        wanted = (3, 2, 1) if rules.wild else (3, 3, 3)
-        self._enough = tuple((8 - least) * (_ODD_BITS & _ODD_PAIRS) for least in wanted)
+        self._shapes: dict[tuple[Placed, ...], Shape] = {}
 
     def melds(self, bits: int, extra_joker: int = 0) -> list[str]:
         """Every new meld in the set.  ``extra_joker`` (bits) may be used beside it (the dealer's joker)."""
         first = bits & FIRST_PACK
         second = bits >> PACK & FIRST_PACK
-        jokers = (bits | extra_joker) >> FIRST_JOKER & 0xFF
+        jokers = (bits | extra_joker) >> FIRST_JOKER
+        spades, hearts, diamonds, clubs = first & SUIT, first >> 13 & SUIT, first >> 26 & SUIT, first >> 39
+        if not second and not jokers:
+            runs = self._runs
+            try:  # the usual case: straight out of the tables
+                found = [*runs[0][spades], *runs[1][hearts], *runs[2][diamonds], *runs[3][clubs]]
+            except KeyError:
+                found = self._runs_of(first, 0, 0)
+        else:
+            found = self._runs_of(first, second, jokers)
+            spades |= second & SUIT
+            hearts |= second >> 13 & SUIT
+            diamonds |= second >> 26 & SUIT
+            clubs |= second >> 39
+        # A group needs three cards, jokers included: which ranks have suits enough?
+        wild = jokers.bit_count() if self._rules.wild else 0
+        if wild == 0:
+            ranks = spades & hearts & (diamonds | clubs) | diamonds & clubs & (spades | hearts)
+        elif wild == 1:
+            ranks = spades & hearts | diamonds & clubs | (spades | hearts) & (diamonds | clubs)
+        else:
+            ranks = spades | hearts | diamonds | clubs
+        while ranks:
+            rank = (ranks & -ranks).bit_length() - 1
+            ranks &= ranks - 1
+            found += self._groups_of(first, second, jokers, rank)
+        if jokers and not self._rules.wild:
+            found += self._joker_groups(jokers)
+        return found
+
+    def shape(self, cards: tuple[Placed, ...]) -> Shape:
+        """:func:`p2p_rummy.melds.recognise`, each meld worked out once.  Raises IllegalMove."""
+        shape = self._shapes.get(cards)
+        if shape is None:
+            shape = recognise(cards, self._rules)
+            if len(self._shapes) >= PATTERNS:
+                self._shapes.clear()
+            self._shapes[cards] = shape
+        return shape
+
+    def _groups_of(self, first: int, second: int, jokers: int, rank: int) -> Texts:
+        both = first >> rank & _ONE_RANK | (second >> rank & _ONE_RANK) << 1
+        key = both | jokers << PACK
+        table = self._groups[rank]
+        texts = table.get(key)
+        if texts is None:
+            texts = self._keep(table, key, tuple(self._find_groups(rank, key)))
+        return texts
+
+    def _runs_of(self, first: int, second: int, jokers: int) -> list[str]:
         found: list[str] = []
-        with_jokers = jokers << 26
         for suit, table in enumerate(self._runs):
-            key = first & SUIT | with_jokers
-            if second:
-                key |= (second & SUIT) << 13
-                second >>= RANK_COUNT
-            first >>= RANK_COUNT
+            shift = RANK_COUNT * suit
+            key = first >> shift & SUIT | (second >> shift & SUIT) << 13 | jokers << 26
             texts = table.get(key)
             if texts is None:
                 texts = self._keep(table, key, tuple(self._find_runs(suit, key)))
-            if texts:
-                found += texts
-        ranked = bits >> BY_RANK
-        second = ranked >> PACK
-        # Four bits a rank: count the suits of all ranks at once, then look only at ranks with cards enough.
-        suits = ranked & FIRST_PACK | second
-        pairs = suits - (suits >> 1 & _ODD_BITS)
-        enough = self._enough[min(jokers.bit_count(), 2)]
-        ranks = (pairs & _ODD_PAIRS) + (pairs >> 2 & _ODD_PAIRS) + enough & _TOP_BITS
-        while ranks:
-            shift = (ranks & -ranks).bit_length() - 4
-            ranks &= ranks - 1
-            key = ranked >> shift & 15 | (second >> shift & 15) << 4 | jokers << 8
-            table = self._groups[shift >> 2]
-            texts = table.get(key)
-            if texts is None:
-                texts = self._keep(table, key, tuple(self._find_groups(shift >> 2, key)))
             found += texts
-        if jokers and not self._rules.wild:
-            found += self._joker_groups(jokers)
         return found
 
     def _keep(self, table: dict[int, Texts], key: int, texts: Texts) -> Texts:
@@ -156,9 +168,13 @@ class Book:
         yield from fill(0, tuple(jokers), (), False)
 
     def _find_groups(self, rank: int, key: int) -> Iterator[str]:
-        jokers = _joker_names(key >> 8) if self._rules.wild else []
+        jokers = _joker_names(key >> PACK) if self._rules.wild else []
         copies = [
-            [NAMES[suit * RANK_COUNT + rank + PACK * pack] for pack in (0, 1) if key >> suit + 4 * pack & 1]
+            [
+                NAMES[suit * RANK_COUNT + rank + PACK * pack]
+                for pack in (0, 1)
+                if key >> suit * RANK_COUNT + pack & 1
+            ]
             for suit in range(4)
         ]
         held = [names for names in copies if names]

@@ -26,7 +26,7 @@ from p2p_rummy.games.rum_table import (
     WINDOW,
     Table,
 )
-from p2p_rummy.melds import JOKER_RANK, Meld, Shape, check_claim, joker_claims, open_kinds, place, recognise
+from p2p_rummy.melds import JOKER_RANK, Meld, Shape, check_claim, joker_claims, open_kinds, place
 from p2p_rummy.notation import NO_CLAIM, Move, Placed
 from p2p_rummy.refusals import IllegalMove
 from protocol.game import Card, Faces, Seat, Slot
@@ -130,6 +130,17 @@ def locate(table: Table, seat: Seat, cards: Sequence[Card], openings: Faces) -> 
     return slots
 
 
+def locate_one(table: Table, seat: Seat, cards: Sequence[Card], openings: Faces) -> Slot:
+    """:func:`locate` for a move of one card."""
+    if len(openings) == 1:
+        ((slot, card),) = openings.items()
+        if card == cards[0] and slot in table.hands[seat] and table.face[slot] < 0:
+            return slot
+    elif not openings and cards[0] in table.known[seat]:
+        return table.known[seat][cards[0]]
+    return locate(table, seat, cards, openings)[0]
+
+
 def in_pile(table: Table, card: Card) -> int:
     """The card's place in the pile, -1 if it is not there."""
     try:
@@ -210,7 +221,7 @@ def judge_meld(table: Table, seat: Seat, move: Move, openings: Faces) -> list[tu
         _may_use_joker(table, seat, "wild")
     if move.doubled >= 0:
         _may_use_joker(table, seat, "double")
-    shapes = [recognise(part, rules.melds) for part in move.parts]
+    shapes = [table.meld_book.shape(part) for part in move.parts]
     if not table.may_lay_off(seat):
         worth = sum(
             meld_worth(rules, shape) * (2 if i == move.doubled else 1) for i, shape in enumerate(shapes)
@@ -231,7 +242,7 @@ def judge_lay(table: Table, seat: Seat, move: Move, openings: Faces) -> tuple[Me
     """The meld, the final claim, whether the card goes below, and its slot."""
     placed = move.parts[0][0]
     card = placed[0]
-    slot = locate(table, seat, move.cards, openings)[0]
+    slot = locate_one(table, seat, move.cards, openings)
     rules = table.rules
     meld = table.melds.get(move.meld)
     check_claim(placed, meld, rules.melds)
@@ -240,8 +251,9 @@ def judge_lay(table: Table, seat: Seat, move: Move, openings: Faces) -> tuple[Me
     _may_lay_off(table, seat, (card,))
     meld = _find_meld(table, move.meld, card)
     claim, below = place(meld, placed, rules.melds)
-    changed = extended(meld, card, claim, below=below)
-    _judge_rest(table, seat, (card,), int(slot >= 0), (), changed=changed)
+    if len(table.hands[seat]) <= 2:
+        changed = extended(meld, card, claim, below=below)
+        _judge_rest(table, seat, (card,), int(slot >= 0), (), changed=changed)
     return meld, claim, below, slot
 
 
@@ -358,11 +370,9 @@ def _duty(table: Table) -> tuple[str, str]:
 
 def judge_discard(table: Table, seat: Seat, move: Move, openings: Faces) -> Slot:
     card = move.cards[0]
-    slot = table.known[seat].get(card, UNKNOWN)
-    if slot < 0 or openings:
-        slot = locate(table, seat, move.cards, openings)[0]
-        if slot < 0:
-            raise refuse("not_in_hand", "R176", "the dealer's joker is not in the hand", (card,))
+    slot = locate_one(table, seat, move.cards, openings)
+    if slot < 0:
+        raise refuse("not_in_hand", "R176", "the dealer's joker is not in the hand", (card,))
     if card == table.taken_top:
         raise refuse(
             "may_not_discard_taken_card",
@@ -373,14 +383,8 @@ def judge_discard(table: Table, seat: Seat, move: Move, openings: Faces) -> Slot
     if table.must_use >= 0:
         rule, why = _duty(table)
         raise refuse("must_use_taken_card", rule, why, (table.must_use,))
-    rules = table.rules
-    if (
-        rules.going_out == "unplayable_discard"
-        and not rules.challenge
-        and len(table.hands[seat]) == 1
-        and table.stage == PLAY
-        and playable(table, seat, card)
-    ):
+    last = len(table.hands[seat]) == 1 and table.stage == PLAY
+    if last and table.rules.strict_end and playable(table, seat, card):
         raise refuse(
             "may_not_go_out",
             "R131",
@@ -452,7 +456,7 @@ def judge_call(table: Table, seat: Seat, move: Move) -> Shape | Meld:
 
 
 def _called_meld(table: Table, seat: Seat, part: tuple[Placed, ...]) -> Shape:
-    shape = recognise(part, table.rules.melds)
+    shape = table.meld_book.shape(part)
     worth = meld_worth(table.rules, shape)
     if not table.may_lay_off(seat) and worth < table.rules.opening_minimum:
         raise refuse(

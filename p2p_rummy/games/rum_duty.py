@@ -119,17 +119,36 @@ def _layoff(melds: Iterable[Meld], rules: MeldRules, bits: int, card: int, spare
     return best
 
 
-def gaps(melds: Iterable[Meld], rules: MeldRules) -> dict[int, list[int]]:
-    """Kind -> for each run end that it could be added to, the kinds (bits) that must be laid before it (R24)."""
-    found: dict[int, list[int]] = {}
+def run_ends(melds: Iterable[Meld], rules: MeldRules) -> list[list[tuple[int, int]]]:
+    """For each suit the (lowest, highest) positions of the runs that can still grow."""
+    found: list[list[tuple[int, int]]] = [[], [], [], []]
     for meld in melds:
-        if meld.kind == "run" and not meld.sealed:
-            for way in ways_on(meld, rules):
-                between = 0
-                for kind in way:
-                    found.setdefault(kind, []).append(between)
-                    between |= 1 << kind
+        if meld.kind == "run" and not meld.sealed and len(meld.cards) < LONGEST_RUN:
+            found[meld.suit].append((meld.low, meld.low + len(meld.cards) - 1))
     return found
+
+
+def chain_reaches(
+    runs: list[tuple[int, int]], rules: MeldRules, suit_held: int, rank: int, jokers: int
+) -> bool:
+    """Whether a card of this rank can be laid on one of these runs of its suit after the cards between (R24).
+
+    ``suit_held``: the ranks of the suit in hand, as bits.  Not for ``round_the_corner``.
+    """
+    for low, top in runs:
+        if rank == 0 and rules.high_ace and low > 0 and top < HIGH_ACE:
+            between = (1 << HIGH_ACE) - (2 << top)
+            if (between & ~suit_held).bit_count() <= jokers:
+                return True
+        if rank > top:
+            between = (1 << rank) - (2 << top)
+        elif rank < low and (rank > 0 or top < HIGH_ACE):
+            between = (1 << low) - (2 << rank)
+        else:
+            continue
+        if (between & ~suit_held).bit_count() <= jokers:
+            return True
+    return False
 
 
 def ways_on(run: Meld, rules: MeldRules) -> tuple[list[int], list[int]]:

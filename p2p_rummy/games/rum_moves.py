@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from p2p_rummy.cards import FIRST_JOKER, KIND_NAMES, NAMES, PACK
-from p2p_rummy.games.rum_book import BITS, FIRST_PACK
+from p2p_rummy.games.rum_book import BITS, FIRST_PACK, SUIT
 from p2p_rummy.games.rum_check import extended, judge_call, judge_lay, judge_meld, playable, takes
-from p2p_rummy.games.rum_duty import GROUP_MATES, NO_WAY, cheapest_use, ways_on
+from p2p_rummy.games.rum_duty import GROUP_MATES, NO_WAY, chain_reaches, cheapest_use, ways_on
 from p2p_rummy.games.rum_openings import smallest_openings
 from p2p_rummy.games.rum_rules import DEALERS_JOKER
 from p2p_rummy.games.rum_table import (
@@ -46,22 +46,17 @@ BLOCKS = tuple(f"block {name}" for name in NAMES)
 
 def legal_moves(table: Table, seat: Seat, faces: Faces) -> list[str]:
     stage = table.stage
-    if table.between:
-        return []
-    if stage in (WINDOW, CHALLENGE):
-        if seat not in table.asked or seat in table.answers:
-            return []
+    if seat == table.turn:
+        if stage == PLAY:
+            return _plays(table, seat, faces)
+        if stage == DRAW:
+            return _draws(table, seat, faces)
+        if stage == FIRST_DISCARD:
+            return [DISCARDS[card] for card in _cards(table, seat, faces)]
+        if stage == NAME:
+            return [f"name {effect}" for effect in EFFECTS]
+    elif stage in (WINDOW, CHALLENGE) and seat in table.asked and seat not in table.answers:
         return _answers(table, seat, faces)
-    if seat != table.turn:
-        return []
-    if stage == DRAW:
-        return _draws(table, seat, faces)
-    if stage == PLAY:
-        return _plays(table, seat, faces)
-    if stage == FIRST_DISCARD:
-        return [DISCARDS[card] for card in _cards(table, seat, faces)]
-    if stage == NAME:
-        return [f"name {effect}" for effect in EFFECTS]
     return []
 
 
@@ -120,7 +115,6 @@ def _add_deep_takes(table: Table, bits: int, moves: list[str]) -> None:
         return
     naturals = bits & FIRST_PACK | bits >> PACK & FIRST_PACK
     jokers = (bits >> FIRST_JOKER & 0xFF).bit_count()
-    gaps = table.gaps
     for card in pile[-2::-1]:
         if card >= FIRST_JOKER:
             jokers += 1
@@ -129,26 +123,33 @@ def _add_deep_takes(table: Table, bits: int, moves: list[str]) -> None:
         else:
             kind = card % PACK
             naturals |= 1 << kind
-            if _has_a_use(table, naturals, jokers, kind, gaps):
+            if _has_a_use(table, naturals, jokers, kind):
                 moves.append(TAKES[card])
 
 
-def _has_a_use(table: Table, naturals: int, jokers: int, kind: int, gaps: dict[int, list[int]]) -> bool:
+def _has_a_use(table: Table, naturals: int, jokers: int, kind: int) -> bool:
     """Whether a natural card can be laid, now or after others, with these kinds and jokers in hand."""
     if table.fit_mask >> kind & 1 or _new_meld_holds(table, naturals, jokers, kind):
         return True
-    if kind in gaps:
-        for between in gaps[kind]:
-            if (between & ~naturals).bit_count() <= jokers:
-                return True
-    return False
+    suit, rank = divmod(kind, 13)
+    runs = table.runs[suit]
+    if not runs:
+        return False
+    rules = table.rules.melds
+    if rules.corner:
+        bits = naturals | ((1 << jokers) - 1) << FIRST_JOKER
+        return cheapest_use(table.melds.values(), rules, bits, kind, need_meld=False) < NO_WAY
+    return chain_reaches(runs, rules, naturals >> 13 * suit & SUIT, rank, jokers)
 
 
 def _new_meld_holds(table: Table, naturals: int, jokers: int, kind: int) -> bool:
     if (naturals & GROUP_MATES[kind]).bit_count() + jokers >= 2:
         return True
     missing = ~naturals
-    return any((places & missing).bit_count() <= jokers for places in table.windows[kind])
+    for places in table.windows[kind]:  # noqa: SIM110 - a generator would take twice as long
+        if (places & missing).bit_count() <= jokers:
+            return True
+    return False
 
 
 def _joker_has_a_use(table: Table, naturals: int, jokers: int) -> bool:
@@ -229,7 +230,7 @@ def _plays(table: Table, seat: Seat, faces: Faces) -> list[str]:
     top = table.taken_top
     if rules.going_out == "discard_required" or (top >= 0 and top in hand):
         laying = [text for text in laying if _leaves_an_end(table, seat, text, hand, faces)]
-    if len(hand) == 1 and rules.going_out == "unplayable_discard" and not rules.challenge:
+    if len(hand) == 1 and rules.strict_end:
         if not playable(table, seat, hand[0]) and hand[0] != top:
             laying.append(DISCARDS[hand[0]])
     elif top < 0:
@@ -284,9 +285,9 @@ def _add_joker_layoffs(table: Table, joker: Card, found: list[str]) -> None:
 
 def _leaves_an_end(table: Table, seat: Seat, text: str, hand: list[Card], faces: Faces) -> bool:
     """R64, R126: only a move that leaves one card or none can fail, so only that is judged in full."""
+    if len(hand) - (text.count(" ") if text.startswith("meld") else 1) > 1:
+        return True  # there are as many blanks in a meld as cards, or more
     move = parse(text)
-    if len(hand) - len(move.cards) > 1:
-        return True
     openings = {slot: faces[slot] for slot in table.hidden(seat) if faces[slot] in move.cards}
     try:
         if move.verb == "meld":
@@ -312,13 +313,9 @@ def _block_leaves_an_end(table: Table, hand: list[Card], text: str) -> bool:
 def _any_use_will_do(table: Table, seat: Seat) -> bool:
     """No option restricts how the deepest card is used, so that masks alone tell whether it can be."""
     rules = table.rules
-    return (
-        rules.deepest_use == "any"
-        and rules.going_out != "discard_required"
-        and rules.melds.wild
-        and table.may_lay_off(seat)
-        and not (rules.dealers_joker and _spare_joker(table, seat))
-    )
+    if not rules.any_use or (rules.opening_minimum and not table.may_lay_off(seat)):
+        return False
+    return not (rules.dealers_joker and _spare_joker(table, seat))
 
 
 def _meets_plain_duty(table: Table, seat: Seat, bits: int, count: int, text: str) -> bool:
@@ -332,9 +329,14 @@ def _meets_plain_duty(table: Table, seat: Seat, bits: int, count: int, text: str
         kind = card % PACK
         naturals = rest & FIRST_PACK | rest >> PACK & FIRST_PACK
         jokers = (rest >> FIRST_JOKER & 0xFF).bit_count()
-        if move.verb == "meld":  # it takes no place away: what can be laid now can be laid after it
-            if _has_a_use(table, naturals, jokers, kind, table.gaps):
+        if move.verb == "meld":
+            # A new meld takes no place away: what can be laid now can be laid after it.
+            if _has_a_use(table, naturals, jokers, kind):
                 return True
+            # So only the new meld itself could take the card: not without a card of its suit or rank.
+            laid = move.as_set & FIRST_PACK | move.as_set >> PACK & FIRST_PACK
+            if not laid & (GROUP_MATES[kind] | SUIT << 13 * (kind // 13)):
+                return False
         elif _new_meld_holds(table, naturals, jokers, kind) or table.fits.get(kind, [])[:2] not in (
             [],
             [move.meld],
@@ -383,11 +385,14 @@ def _melds_after(table: Table, seat: Seat, move: Move) -> list[Meld]:
 def _answers(table: Table, seat: Seat, faces: Faces) -> list[str]:
     moves = ["pass"]
     rules = table.rules
-    if table.stage == CHALLENGE or rules.calling == "latest_only":
-        if table.pile and table.may_lay_off(seat):
-            _add_newest_calls(table, moves)
-    elif rules.calling == "full":
+    if rules.calling == "full" and table.stage == WINDOW:
         _add_calls(table, seat, moves)
+    elif (
+        (table.stage == CHALLENGE or rules.calling == "latest_only")
+        and table.pile
+        and table.may_lay_off(seat)
+    ):
+        _add_newest_calls(table, moves)
     if table.stage == WINDOW and (rules.out_of_turn_melds or rules.dealers_joker):
         hand = _cards(table, seat, faces)
         if rules.out_of_turn_melds:

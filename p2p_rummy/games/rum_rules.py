@@ -64,6 +64,10 @@ class RumRules:
     """R127, R131: who lays the last card plays on."""
     challenge: bool
     """R132."""
+    strict_end: bool
+    """R131: a playable last card may not be discarded."""
+    any_use: bool
+    """No option restricts how the deepest card taken is put on the table (R23)."""
     windows: bool
     """Other seats may answer after every turn (R100, R210)."""
     values: tuple[int, ...]
@@ -122,6 +126,10 @@ def rum_rules(settings: Settings) -> RumRules:
         or (value["deepest_use"] == "new_meld" and BY_NAME["top_card"].default_in(settings.game) == "free"),
         floats=floats,
         challenge=value["unplayable_enforcement"] == "challenge",
+        strict_end=value["going_out"] == "unplayable_discard" and value["unplayable_enforcement"] == "strict",
+        any_use=value["deepest_use"] == "any"
+        and value["going_out"] != "discard_required"
+        and value["jokers_wild"],
         windows=value["calling"] != "off" or value["out_of_turn_melds"],
         values=_values(value["card_values"] == "face", value["joker_value"]),
         low_ace=low_ace,

@@ -16,7 +16,7 @@ from typing import Any, Final
 from p2p_rummy.cards import FIRST_JOKER, NAMES, PACK
 from p2p_rummy.games.base import state_digest
 from p2p_rummy.games.rum_book import BITS, book
-from p2p_rummy.games.rum_duty import gaps, windows
+from p2p_rummy.games.rum_duty import run_ends, windows
 from p2p_rummy.games.rum_rules import DEALERS_JOKER, RumRules
 from p2p_rummy.melds import Meld, Shape, open_kinds
 from p2p_rummy.notation import claim_text
@@ -131,7 +131,9 @@ class Table:
         self.next_meld = 1
         self.fits: dict[int, list[int]] = {}
         self.fit_mask = 0
-        self._gaps: dict[int, list[int]] | None = {}
+        self._open: dict[int, tuple[int, ...]] = {}
+        """Meld -> what fits it, as it stands in ``fits``."""
+        self._runs: list[list[tuple[int, int]]] | None = None
         self.opened_hand = 0
         self.lays = [0] * seats
         """Melds and lay-offs of each seat in this hand."""
@@ -235,11 +237,11 @@ class Table:
         return rules.recycle_stock != "off" and len(self.pile) > 1 and self.recycled < rules.exhausted_rounds
 
     @property
-    def gaps(self) -> dict[int, list[int]]:
-        """See :func:`p2p_rummy.games.rum_duty.gaps`, worked out anew after a card was laid."""
-        found = self._gaps
+    def runs(self) -> list[list[tuple[int, int]]]:
+        """See :func:`p2p_rummy.games.rum_duty.run_ends`; worked out anew after a card was laid."""
+        found = self._runs
         if found is None:
-            found = self._gaps = gaps(self.melds.values(), self.rules.melds)
+            found = self._runs = run_ends(self.melds.values(), self.rules.melds)
         return found
 
     def joker_free(self) -> bool:
@@ -331,7 +333,7 @@ class Table:
     def add_meld(self, meld: Meld) -> None:
         self.melds[meld.id] = meld
         self.next_meld = max(self.next_meld, meld.id) + 1
-        self._refit(meld, ())
+        self._refit(meld)
 
     def lay_off(
         self,
@@ -344,7 +346,6 @@ class Table:
         below: bool,
         from_hand: bool = True,
     ) -> None:
-        before = open_kinds(meld, self.rules.melds)
         if from_hand and slot >= 0:
             self.face[slot] = card
             self.leave(seat, slot)
@@ -352,7 +353,7 @@ class Table:
         self._laid(seat, (card,))
         if card == self.must_use and not self.must_meld and seat == self.turn:
             self.must_use = UNKNOWN
-        self._refit(meld, before)
+        self._refit(meld)
         self.turn_log.append((meld.id, int(below)))
 
     def _laid(self, seat: Seat, cards: Sequence[Card]) -> None:
@@ -362,18 +363,20 @@ class Table:
         if DEALERS_JOKER in cards and self.rules.dealers_joker:
             self.joker_used = True
 
-    def _refit(self, meld: Meld, before: Sequence[int]) -> None:
-        """Bring ``fits`` up to date after a meld has changed; ``before`` is what fitted it."""
+    def _refit(self, meld: Meld) -> None:
+        """Bring ``fits`` up to date after a meld has come, changed or gone."""
         fits = self.fits
-        self._gaps = None
-        for kind in before:
+        number = meld.id
+        self._runs = None
+        for kind in self._open.pop(number, ()):
             ids = fits[kind]
-            ids.remove(meld.id)
+            ids.remove(number)
             if not ids:
                 self.fit_mask &= ~(1 << kind)
-        if meld.id in self.melds:
-            for kind in open_kinds(meld, self.rules.melds):
-                fits.setdefault(kind, []).append(meld.id)
+        if number in self.melds:
+            self._open[number] = kinds = open_kinds(meld, self.rules.melds)
+            for kind in kinds:
+                fits.setdefault(kind, []).append(number)
                 self.fit_mask |= 1 << kind
 
     def seal(self, meld: Meld) -> None:
@@ -383,25 +386,23 @@ class Table:
         self.joker_used = True
 
     def _reseal(self, meld: Meld, *, sealed: bool) -> None:
-        before = open_kinds(meld, self.rules.melds)
         meld.sealed = sealed
-        self._refit(meld, before)
+        self._refit(meld)
 
     def unlay(self, seat: Seat, count: int) -> None:
         """Undo the last ``count`` entries of the turn's log: the cards go back to hand, open."""
         for _ in range(count):
             number, below = self.turn_log.pop()
             meld = self.melds[number]
-            before = open_kinds(meld, self.rules.melds)
             if below < 0:
                 del self.melds[number]
                 self.next_meld = number
-                self._refit(meld, before)
+                self._refit(meld)
                 back = meld.slots
             else:
                 back = [meld.slots[0 if below else -1]]
                 meld.remove(below=bool(below))
-                self._refit(meld, before)
+                self._refit(meld)
             for slot in back:
                 if slot >= 0:
                     self.give(seat, slot)
