@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from p2p_rummy.options import (
     resolve,
     write,
 )
+from p2p_rummy.options_text import options_markdown
 from p2p_rummy.refusals import OptionError
 
 SEATS = {"partnership": 4, "persian": 4}
@@ -249,3 +251,10 @@ def refused(game: str, options: dict[str, Any], seats: int) -> OptionError | Non
     except OptionError as refusal:
         return refusal
     return None
+
+
+def test_the_page_about_options_is_what_the_table_says() -> None:
+    page = Path(__file__).parents[2] / "docs" / "options.md"
+    assert page.read_text(encoding="utf-8") == options_markdown(), (
+        "run: python -m p2p_rummy.options_text > docs/options.md"
+    )
