@@ -104,8 +104,9 @@ class Key:
     """What a seat may say only one thing under.  Two contents under one key are equivocation (F41-F43).
 
     ``prev`` is part of it: where another seat equivocated, honest seats may have gone on from either of its entries, and those
-    whose side loses the decision sign the next step again, on the other head (docs/adr/004-decisions.md).  Two heads of
-    one step always lead back to a first equivocation, which has one ``prev``.
+    whose side loses sign the next step again, on the other head and in the same epoch.  Two heads of one step always lead
+    back to a first equivocation, which has one ``prev`` (docs/adr/005-said-once.md).  A COMPLAINT has the kind of the SHUFFLE
+    in whose place it stands.
     """
 
     table: bytes
@@ -140,7 +141,7 @@ class Entry:
             epoch=self.epoch,
             step=self.step,
             seat=self.seat,
-            kind=self.kind,
+            kind=Kind.SHUFFLE if self.kind is Kind.COMPLAINT else self.kind,
             round=self.round,
             prev=self.prev,
         )

@@ -18,7 +18,8 @@ HORIZON: Final = 96
 """Entries of steps this far ahead of the open one are kept."""
 
 VERSIONS: Final = 3
-"""Different entries of one seat for one step.  Two are a proof; the third may be what others stand on."""
+"""Different entries of one seat for one step on our prefix, and as many on others.  Two of one prefix are a proof; the third
+may be what others stand on.  What is on other prefixes never takes the place of what we can use."""
 
 AHEAD_BYTES: Final = 1 << 19
 """Bytes of one seat's entries for steps that are not open yet."""
@@ -44,12 +45,13 @@ class Shelf:
         step = self._step_of.get(entry_id)
         return None if step is None else self._entries.get(step, {}).get(entry_id)
 
-    def room_for(self, entry: Entry, open_step: int) -> bool:
-        """Whether :meth:`add` would keep it."""
+    def room_for(self, entry: Entry, open_step: int, prefix: tuple[int, bytes] | None) -> bool:
+        """Whether there is room for it.  ``prefix``: epoch and head that entries of its step have here, None if not known yet."""
         if not entry.step <= open_step + HORIZON:
             return False
+        ours = (entry.epoch, entry.prev) == prefix
         here = [other for other in self.of_step(entry.step) if other.seat == entry.seat]
-        if sum(other.epoch == entry.epoch for other in here) >= VERSIONS:
+        if sum(((other.epoch, other.prev) == prefix) is ours for other in here) >= VERSIONS:
             return False
         if entry.step <= open_step + 1:
             return True
@@ -68,15 +70,6 @@ class Shelf:
     def of_step(self, step: int) -> list[Entry]:
         """Everything kept of this step, by seat, then in the order of arrival."""
         return sorted(self._entries.get(step, {}).values(), key=lambda entry: entry.seat)
-
-    def standing_on(self, step: int, epoch: int, prev: bytes) -> list[int]:
-        """The seats that have signed an entry of this step on this head."""
-        return sorted(
-            {entry.seat for entry in self.of_step(step) if entry.prev == prev and entry.epoch == epoch}
-        )
-
-    def steps(self) -> list[int]:
-        return sorted(self._entries)
 
     def _bytes_ahead(self, seat: int, open_step: int) -> int:
         return sum(

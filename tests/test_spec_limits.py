@@ -72,7 +72,7 @@ BOUNDS = {
     "entries of steps ahead of the open one": (
         f"{shelf.HORIZON} steps, {size(shelf.AHEAD_BYTES)} a seat beyond the next step"
     ),
-    "different entries of one seat for one step and epoch": f"{shelf.VERSIONS}",
+    "different entries of one seat for one step: on the own prefix, on others": f"{shelf.VERSIONS}, {shelf.VERSIONS}",
     "votes of one seat about one step": f"{shelf.VOTES}",
     "votes of one kind, seat and round": "2",
     f"votes of rounds more than {arbiter.AHEAD} ahead": "the latest of each seat",

@@ -182,7 +182,9 @@ def pieces(log_: Scripted) -> list[Case]:
     lie = like(log_.agreed, seat=1, body=fixed("lie"))
     theirs = like(log_.committed, seat=1)
     forged = replace(other, signature=one.signature)
+    shuffled = log_.closed[log_.complaint.step].entries[0]
     good = [
+        ("N22 a shuffle, and a complaint in its place", "equivocation", shuffled, log_.complaint),
         ("F41, N33 two moves in one step", "equivocation", one, other),
         ("F43 two prevotes in one round", "double_vote", prevote, double),
         ("F46 two proposals in one round", "two_proposals", proposal, again),

@@ -127,6 +127,7 @@ class Table:
         self.serial = 0
         self.play = play or self.random_move
         self.lose: Callable[[int, int, bytes], bool] = lambda source, target, message: False
+        self.alter: Callable[[int, int, bytes], bytes] = lambda source, target, message: message
         self.shuffle = False
         self.peers = [Peer(self, seat) for seat in range(seats + watchers)]
         mesh = [(low, high) for high in range(seats) for low in range(high)]
@@ -155,7 +156,7 @@ class Table:
         if ends is not None:
             target = ends[1] if ends[0] == seat else ends[0]
             if not self.lose(seat, target, message):
-                self.queue.append(("message", target, number, message))
+                self.queue.append(("message", target, number, self.alter(seat, target, message)))
 
     def crash(self, seat: int, *, torn: bool = False) -> None:
         self.peers[seat].crash(torn=torn)

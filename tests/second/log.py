@@ -150,7 +150,8 @@ def contradiction(first: Entry, second: Entry) -> str:
     """What two signed statements convict their author of, "" if of nothing."""
     if first.id == second.id or first.seat != second.seat or first.place != second.place:
         return ""
-    if (first.kind, first.round) == (second.kind, second.round):
+    kinds = ["SHUFFLE" if entry.kind == "COMPLAINT" else entry.kind for entry in (first, second)]
+    if kinds[0] == kinds[1] and first.round == second.round:
         if first.kind == "PROPOSAL":
             return "two_proposals"
         return "double_vote" if first.kind in VOTES else "equivocation"
