@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from p2p_rummy.cards import FIRST_JOKER, PACK
 from p2p_rummy.games.rum_book import BITS, book
-from p2p_rummy.games.rum_check import meld_worth
 from p2p_rummy.games.rum_duty import GROUP_MATES, ways_on, windows
+from p2p_rummy.games.rum_lay import meld_worth
 from p2p_rummy.games.rum_rules import DEALERS_JOKER, RumRules
 from p2p_rummy.games.rum_table import Table
 from p2p_rummy.melds import JOKER_RANK, Meld, joker_claims, recognise

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from p2p_rummy.cards import FIRST_JOKER, KIND_NAMES, NAMES, PACK
 from p2p_rummy.games.rum_book import BITS, FIRST_PACK, SUIT
-from p2p_rummy.games.rum_check import extended, judge_call, judge_lay, judge_meld, playable, takes
 from p2p_rummy.games.rum_duty import GROUP_MATES, NO_WAY, chain_reaches, cheapest_use, ways_on
+from p2p_rummy.games.rum_lay import extended, judge_call, judge_lay, judge_meld, playable, takes
 from p2p_rummy.games.rum_openings import smallest_openings
 from p2p_rummy.games.rum_rules import DEALERS_JOKER
 from p2p_rummy.games.rum_table import (

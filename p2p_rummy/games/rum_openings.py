@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from p2p_rummy.games.rum_book import BITS, book
-from p2p_rummy.games.rum_check import meld_worth
+from p2p_rummy.games.rum_lay import meld_worth
 from p2p_rummy.games.rum_rules import DEALERS_JOKER, RumRules
 from p2p_rummy.melds import recognise
 from p2p_rummy.notation import parse

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from p2p_rummy.cards import FIRST_JOKER, PACK
 from p2p_rummy.games.rum_book import BITS, book
-from p2p_rummy.games.rum_check import meld_worth
 from p2p_rummy.games.rum_duty import GROUP_MATES
+from p2p_rummy.games.rum_lay import meld_worth
 from p2p_rummy.games.rum_moves import legal_moves
 from p2p_rummy.games.rum_table import DRAW, Table
 from p2p_rummy.melds import recognise

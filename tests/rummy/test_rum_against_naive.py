@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from p2p_rummy.cards import FIRST_JOKER, NAMES, RANKS, card_names, pack_cards
-from p2p_rummy.games.rum_check import judge_call
+from p2p_rummy.games.rum_lay import judge_call
 from p2p_rummy.games.rum_position import Position
 from p2p_rummy.local import LocalTable
 from p2p_rummy.melds import Meld, recognise
