@@ -3,11 +3,11 @@
 Theory of operation.  A hand goes through the stages below; in each the game needs exactly one thing of the
 table (:mod:`protocol.game`).  This module is the seam to the trust layer; beside it are
 
-* ``rum_table`` (the public state), ``rum_rules`` (the options), ``rum_book`` (all melds in a set of cards),
+* ``rum_table`` (the public state), ``rum_snapshot`` (what is shown of it), ``rum_rules`` (the options),
 * ``rum_gate``, ``rum_check`` and ``rum_lay``: what is refused, in the order of R250,
 * ``rum_deal``, ``rum_play`` (a seat's own turn), ``rum_turn`` (turns and windows), ``rum_end`` and ``rum_score``,
 * ``rum_leavers`` and ``rum_stand_in``: seats that go away,
-* ``rum_moves`` (the legal moves), with ``rum_duty`` and ``rum_openings``.
+* ``rum_moves`` (the legal moves), with ``rum_book`` (all melds in a set of cards), ``rum_duty`` and ``rum_openings``.
 
 ================  ==================================  =====================================================
 stage             need                                goes on to
@@ -45,6 +45,7 @@ from p2p_rummy.games.rum_leavers import drop, play_stand_ins, void
 from p2p_rummy.games.rum_moves import legal_moves
 from p2p_rummy.games.rum_play import MOVES
 from p2p_rummy.games.rum_rules import RumRules, rum_rules
+from p2p_rummy.games.rum_snapshot import digest, snapshot
 from p2p_rummy.games.rum_table import (
     CHALLENGE,
     DEAL,
@@ -187,11 +188,11 @@ class RumGame:
 
     def digest(self) -> bytes:
         if self._digest is None:
-            self._digest = self.table.digest()
+            self._digest = digest(self.table)
         return self._digest
 
     def snapshot(self) -> dict[str, Any]:
-        return self.table.snapshot()
+        return snapshot(self.table)
 
     def copy(self) -> RumGame:
         """An independent game in the same state, for search."""

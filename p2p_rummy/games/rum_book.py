@@ -21,7 +21,6 @@ from p2p_rummy.notation import Placed
 
 SUIT: Final = (1 << RANK_COUNT) - 1
 FIRST_PACK: Final = (1 << PACK) - 1
-NATURALS: Final = (1 << FIRST_JOKER) - 1
 _ONE_RANK: Final = sum(1 << RANK_COUNT * suit for suit in range(4))
 """The aces of one pack; shifted, the cards of another rank."""
 

@@ -13,13 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from p2p_rummy.cards import FIRST_JOKER, NAMES, PACK
-from p2p_rummy.games.base import state_digest
 from p2p_rummy.games.rum_book import BITS, book
 from p2p_rummy.games.rum_duty import run_ends, windows
 from p2p_rummy.games.rum_rules import DEALERS_JOKER, RumRules
 from p2p_rummy.melds import Meld, Shape, open_kinds
-from p2p_rummy.notation import claim_text
 from protocol.game import Card, Seat, Slot
 
 # Stages of a hand, in the order in which they come; the machine is p2p_rummy.games.rum.
@@ -222,9 +219,6 @@ class Table:
         """R100: everybody but the seat whose turn has ended answers; a hand that nobody holds does not."""
         self.asked = self._answering[self.turn]
 
-    def side(self, seat: Seat) -> int:
-        return self.rules.side_of[seat]
-
     def may_lay_off(self, seat: Seat) -> bool:
         """R163: the seat's side has opened, or need not."""
         return self.rules.opening_minimum == 0 or bool(
@@ -310,14 +304,13 @@ class Table:
 
     # --- laying cards ---
 
-    def lay_meld(self, seat: Seat, shape: Shape, slots: Iterable[Slot], *, from_hand: bool = True) -> Meld:
+    def lay_meld(self, seat: Seat, shape: Shape, slots: Iterable[Slot]) -> Meld:
         """Put down a new meld; ``slots`` are those of ``shape.cards``."""
         meld = Meld(self.next_meld, shape, seat, list(slots))
-        if from_hand:
-            for slot, card in zip(meld.slots, meld.cards, strict=True):
-                if slot >= 0:
-                    self.face[slot] = card
-                    self.leave(seat, slot)
+        for slot, card in zip(meld.slots, meld.cards, strict=True):
+            if slot >= 0:
+                self.face[slot] = card
+                self.leave(seat, slot)
         if self.rules.four_at_once_doubles and shape.kind == "group" and len(shape.cards) == 4:
             meld.factor = 2
         if self.lays[seat] == 0 and shape.kind == "run" and len(shape.cards) == 7:
@@ -344,9 +337,8 @@ class Table:
         slot: Slot,
         *,
         below: bool,
-        from_hand: bool = True,
     ) -> None:
-        if from_hand and slot >= 0:
+        if slot >= 0:
             self.face[slot] = card
             self.leave(seat, slot)
         meld.add(card, claim, seat, slot, below=below)
@@ -425,131 +417,3 @@ class Table:
         self.must_use = self.taken_top = UNKNOWN
         self.must_meld = False
         self.gave_back = True
-
-    # --- what everybody may see ---
-
-    def digest(self) -> bytes:
-        """Equal exactly when the whole public state is."""
-        return state_digest(self.state())
-
-    def state(self) -> dict[str, Any]:
-        """The snapshot, and under ``rest`` what it does not show but the rules remember: docs/adr/002."""
-        return {**self.snapshot(), "rest": self._rest()}
-
-    def snapshot(self) -> dict[str, Any]:
-        """docs/adr/002."""
-        rules = self.rules
-        running = self.stage >= DRAW and not self.between and self.stage < SHOW
-        return {
-            "game": rules.game,
-            "options": rules.settings.plain(),
-            "seats": rules.seats,
-            "hand": self.hand,
-            "phase": self.phase,
-            "dealer": self.dealer,
-            "turn": self.turn,
-            "scores": [self.totals[side] for side in rules.side_of],
-            "sheet": [dict(line) for line in self.sheet],
-            "stock": len(self.stock),
-            "discard": [NAMES[card] for card in self.pile_cards],
-            "melds": [
-                {
-                    "id": meld.id,
-                    "kind": meld.kind,
-                    "owner": meld.owner,
-                    "cards": [
-                        {"card": NAMES[card], "as": claim_text(claim), "seat": seat}
-                        for card, claim, seat in zip(meld.cards, meld.claims, meld.seats, strict=True)
-                    ],
-                }
-                for _, meld in sorted(self.melds.items())
-            ],
-            "hands": [
-                [
-                    {"slot": slot, "card": NAMES[self.face[slot]] if self.face[slot] >= 0 else ""}
-                    for slot in self.hands[seat]
-                ]
-                for seat in range(rules.seats)
-            ],
-            "must_use": _name(self.must_use),
-            "taken_top": _name(self.taken_top),
-            "floating": [
-                seat for seat in self.ring if running and not self.hands[seat] and seat != self.turn
-            ],
-            "winner": list(self.winners),
-            "out": sorted(self.away),
-            "answered": sorted(self.answers),
-            "extra": self._extra(),
-        }
-
-    def _extra(self) -> dict[str, Any]:
-        rules = self.rules
-        extra: dict[str, Any] = {
-            "stage": STAGES[self.stage],
-            "playing": sorted(self.ring),
-            "must_meld": self.must_meld,
-            "taken": [NAMES[self.face[slot]] for slot in self.taken],
-            "gave_back": self.gave_back,
-            "idle_turns": self.idle,
-            "stand_ins": sorted(self.stand_ins),
-            "dealer_draws": [{"seat": seat, "card": NAMES[card]} for seat, card in self.dealer_draws],
-            "out_of_play": [NAMES[self.face[slot]] for slot in self.dead],
-            "open_stock": [NAMES[self.face[slot]] for slot in reversed(self.stock) if self.face[slot] >= 0],
-            "went_out": self.out_seat if self.out_seat >= 0 else None,
-        }
-        if rules.opening_minimum:
-            opened = self.opened_game | self.opened_hand
-            extra["opened"] = [seat for seat in range(rules.seats) if opened >> rules.side_of[seat] & 1]
-        if rules.partnership:
-            extra["sides"] = [[0, 2], [1, 3]]
-        if rules.dealers_joker:
-            extra["dealers_joker"] = {
-                "card": NAMES[DEALERS_JOKER],
-                "effect": self.effect,
-                "used": self.joker_used,
-                "blocked": self.joker_blocked,
-            }
-        return extra
-
-    def _rest(self) -> dict[str, Any]:
-        sides = sorted(set(self.rules.side_of))
-        return {
-            "answers": [[seat, text] for seat, text in sorted(self.answers.items())],
-            "played": self.played,
-            "faces": [[slot, NAMES[card]] for slot, card in enumerate(self.face) if card >= 0],
-            "slots": len(self.face),
-            "stock": self.stock[::-1],
-            "discard": list(self.pile),
-            "out_of_play": list(self.dead),
-            "taken": list(self.taken),
-            "split_off": list(self.split_off),
-            "turned_up": self.turned_up,
-            "melds": [
-                [number, meld.factor, meld.sealed, list(meld.slots)]
-                for number, meld in sorted(self.melds.items())
-            ],
-            "next_meld": self.next_meld,
-            "turn_log": list(self.turn_log),
-            "undo": list(self.undo),
-            "lays": list(self.lays),
-            "long_run": list(self.long_run),
-            "opened_game": [side for side in sides if self.opened_game >> side & 1],
-            "opened_hand": [side for side in sides if self.opened_hand >> side & 1],
-            "contenders": list(self.contenders),
-            "had_stock": self.had_stock,
-            "fresh": self.fresh,
-            "declined": self.declined,
-            "recycled": self.recycled,
-            "out_by_discard": self.out_by_discard,
-            "went_rummy": self.went_rummy,
-            "exhausted": self.exhausted,
-        }
-
-
-def _name(card: Card) -> str:
-    return NAMES[card] if card >= 0 else ""
-
-
-def kind_of(card: Card, claim: int) -> int:
-    """The kind that a card stands for: itself, or what a joker is said to be."""
-    return claim if card >= FIRST_JOKER else card % PACK

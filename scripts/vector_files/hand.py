@@ -11,6 +11,7 @@ from typing import Any
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.cards import PACK, card_name, card_number, is_joker
 from p2p_rummy.games.rum import RumGame
+from p2p_rummy.games.rum_snapshot import state
 from protocol import log
 from protocol.agreement import Agreement, claim
 from protocol.course import Course, Stage, scores_of
@@ -68,7 +69,7 @@ class Playing:
         if due.stage in _DIGESTED:
             game = course.game
             assert isinstance(game, RumGame)
-            needed["state"] = game.table.state()
+            needed["state"] = state(game.table)
         closed, _ = course.close(entries, self.entropy(32))
         self.records.append(closed.encode())
         said = {str(entry.seat): entry.body[0] for entry in closed.entries if due.stage in _SPOKEN}
