@@ -144,6 +144,10 @@ class JsonFace:
                 self._out("waiting", seats=list(seats), step=step, seconds=self._left(deadline))
             case events.Suspended(seats=seats, step=step, why=why):
                 self._out("suspended", seats=list(seats), step=step, why=why.value)
+            case events.Abandoned(seat=seat, step=step):
+                self._out("abandoned", seat=seat, step=step)
+            case events.HandVoid(hand=hand, step=step):
+                self._out("hand_void", hand=hand, step=step)
             case events.Continued(step=step):
                 self._out("continued", step=step)
             case events.SeatAbsent(seat=seat, step=step, dropped=dropped):

@@ -30,6 +30,7 @@ PREVOTE        vote   the arbiter machine's                                     
 PRECOMMIT      vote   the arbiter machine's                                         seats of the epoch
 ROUND_CHANGE   vote   the arbiter machine's                                         seats of the epoch
 RETURN         note   ``[hand]``                                                    a dropped seat
+ABANDON        note   ``[]``                                                        who waits in vain
 =============  =====  ============================================================  =======================
 
 A *step* entry is in the head.  A *vote* is not: its outcome (absence marks, a new epoch) is.  A *note* is
@@ -83,6 +84,7 @@ class Kind(IntEnum):
     PRECOMMIT = 34
     ROUND_CHANGE = 35
     RETURN = 48
+    ABANDON = 49
 
 
 class Nature(Enum):

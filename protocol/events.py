@@ -228,6 +228,17 @@ class Suspended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Abandoned:
+    """This seat has recorded that it waited in vain for as long as was agreed.
+
+    It proves no win, and if the others come back the table goes on all the same.
+    """
+
+    seat: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Continued:
     """What a Waiting or Suspended event said is over."""
 
@@ -349,6 +360,7 @@ Event = (
     | GameOver
     | Waiting
     | Suspended
+    | Abandoned
     | Continued
     | SeatAbsent
     | SeatDropped

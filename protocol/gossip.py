@@ -239,6 +239,12 @@ class Link:
 
     def knows(self, entry_id: bytes) -> bool:
         return entry_id in self.known
+    def offer(self, entry: Entry) -> None:
+        """Queue something for the other end, unless it has it or wrote it."""
+        if not self.knows(entry.id) and self.seat not in (None, entry.seat):
+            self.learn(entry.id)
+            self.outbox.append(entry)
+
 
     def learn(self, entry_id: bytes) -> None:
         """The other end has this entry."""
@@ -280,14 +286,11 @@ class Links:
     def push(self, entry: Entry, *, source: Link | None) -> None:
         """Queue something new for every link that needs it from us."""
         for link in self.seated():
-            if link is source or link.knows(entry.id) or link.seat == entry.seat:
-                continue
             told_by_author = (
                 source is not None and link.have is not None and link.have.links >> entry.seat & 1
             )
-            if not told_by_author:
-                link.learn(entry.id)
-                link.outbox.append(entry)
+            if link is not source and not told_by_author:
+                link.offer(entry)
 
     def take_messages(self) -> list[tuple[int, bytes]]:
         """What is queued, as messages by link."""

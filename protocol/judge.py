@@ -93,6 +93,18 @@ def judge_return(course: Course, entry: Entry) -> None:
     entry.verify(course.agreement.keys[entry.seat])
 
 
+def judge_abandonment(course: Course, entry: Entry) -> None:
+    """Raise VerificationError unless this says, of the open step, that a seat has waited in vain.
+
+    How long it waited is its own word.  It stands as long as the step is open.
+    """
+    may = course.agreement.abandon_ms and (course.agreement.patient or len(course.roster) < 3)
+    if entry.kind is not Kind.ABANDON or not may or entry.seat not in course.roster:
+        raise _fault(entry, "bad_abandonment", "this table, or this seat, cannot be recorded as abandoned")
+    if not belongs(course, entry) or (entry.round, entry.body) != (0, []):
+        raise _fault(entry, "bad_abandonment", "a record of another step")
+
+
 # --- by stage ------------------------------------------------------------------------------------------
 
 

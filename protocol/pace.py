@@ -6,6 +6,8 @@ state      event                                                       told
 MOVING     the open step waits for others longer than NOTICE_SECONDS   Waiting      -> WAITING
            (a person's turn: only once its time is over)
 WAITING    the time is over and no decision is possible or comes       Suspended    -> SUSPENDED
+SUSPENDED  that has lasted as long as the agreement says, and nobody   (``abandon`` is called)
+           may be dropped
 WAITING,   the step closes                                             Continued    -> MOVING
 SUSPENDED
 =========  ==========================================================  ==================================
@@ -13,6 +15,7 @@ SUSPENDED
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from enum import Enum
 from typing import Final
@@ -40,6 +43,7 @@ class Pacer:
         self._steps = steps
         self._tell = tell
         self._step = -1
+        self._abandon_at = math.inf
         self.deadline: float | None = None
         """When to call :meth:`look` again."""
 
@@ -51,6 +55,7 @@ class Pacer:
                 self._tell(Continued(step=self._step))
             self.state = State.MOVING
             self._step = course.step
+            self._abandon_at = math.inf
         seats = tuple(seat for seat in self._steps.waiting_for if seat != self._steps.me)
         self.deadline = None
         if not seats or self._steps.over or course.stage is Stage.DONE:
@@ -61,9 +66,17 @@ class Pacer:
             self._tell(Waiting(seats=seats, step=course.step, deadline=ends if ends < NEVER else 0.0))
         if self.state is State.WAITING and now >= self._suspend_at():
             self.state = State.SUSPENDED
-            self._tell(Suspended(seats=seats, step=course.step, why=self._why()))
+            why, abandon_ms = self._why(), self._steps.agreement.abandon_ms
+            self._tell(Suspended(seats=seats, step=course.step, why=why))
+            if abandon_ms and why is not Pause.MINORITY:
+                self._abandon_at = now + abandon_ms / 1000
         if self.state is not State.SUSPENDED:
             self.deadline = self._notice_at() if self.state is State.MOVING else self._suspend_at()
+        elif now < self._abandon_at < math.inf:
+            self.deadline = self._abandon_at
+        elif now >= self._abandon_at:
+            self._abandon_at = math.inf
+            self._steps.abandon()
 
     def _why(self) -> Pause:
         if self._steps.agreement.patient:

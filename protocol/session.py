@@ -32,7 +32,7 @@ from protocol.canonical import array, octets
 from protocol.course import Stage
 from protocol.dealing import Decks, RealDecks
 from protocol.effects import Close, Effect, Notify, Send, Timer
-from protocol.entry import MAX_CONTENT, Entry, Nature, entry_id, read
+from protocol.entry import MAX_CONTENT, Entry, Kind, Nature, entry_id, read
 from protocol.errors import EncodingError, LocalProtocolError, ProtocolError, VerificationError
 from protocol.game import Card, Game, Slot
 from protocol.gossip import Have, Link, Links, Place
@@ -154,6 +154,8 @@ class Session:
         self._after(now)
 
     def received(self, link: int, message: bytes, now: float) -> None:
+        for record in self._steps.abandoned.values():
+            up.offer(record)
         """A message from the other end.  Never raises: what is wrong with it becomes an event or a Close."""
         source = self._links.get(link)
         if source is None:
@@ -351,7 +353,8 @@ class Session:
             case Nature.VOTE:
                 new = self._steps.take_vote(entry, now)
             case Nature.NOTE:
-                new = self._steps.take_return(entry)
+                note = self._steps.take_return if entry.kind is Kind.RETURN else self._steps.take_abandonment
+                new = note(entry)
         if new:
             self._links.push(entry, source=source)
         return new

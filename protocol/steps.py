@@ -40,7 +40,7 @@ from protocol.errors import RemoteProtocolError, VerificationError
 from protocol.game import Card, Game, Over, Shuffle
 from protocol.game import Slot as CardSlot
 from protocol.identity import words
-from protocol.judge import belongs, judge, judge_return
+from protocol.judge import belongs, judge, judge_abandonment, judge_return
 from protocol.ledger import Ledger
 from protocol.log import ClosedStep, head_after
 from protocol.own import SecretLost
@@ -92,6 +92,8 @@ class Steps:
         self.tail = Tail(me=None)
         self.exposed: dict[int, bytes] = {}
         self.returns: dict[int, Entry] = {}
+        self.abandoned: dict[int, Entry] = {}
+        """Who has recorded that it waits in vain in the open step."""
         self._contradictions: list[tuple[Entry, Entry]] = []
         self._certificates_asked: list[Certificate] = []
         self.faces: Mapping[CardSlot, Card] = {}
@@ -184,6 +186,8 @@ class Steps:
         self.tail.go_live(now)
         self._opened(now)
         self.advance(now)
+        if self.voice is not None and self.voice.abandoned is not None:
+            self.take_abandonment(self.voice.abandoned)
 
     def take_entry(self, entry: Entry, now: float) -> bool:
         """A step entry whose signature holds.  Whether it was new and is kept."""
@@ -238,6 +242,24 @@ class Steps:
         return True
 
     def take_proof(self, first: Entry, second: Entry, now: float) -> bool:
+    def take_abandonment(self, record: Entry) -> bool:
+        """A seat says that it waited in vain in the open step.  Whether that stands and is new."""
+        known = self.abandoned.get(record.seat)
+        if known is not None and known.id == record.id:
+            return False
+        try:
+            judge_abandonment(self.course, record)
+        except VerificationError:
+            return False
+        self.abandoned[record.seat] = record
+        self._tell(events.Abandoned(seat=record.seat, step=record.step))
+        return True
+
+    def abandon(self) -> None:
+        """Record that this seat has waited in vain for as long as was agreed."""
+        if self.voice is not None and self.me in self.course.roster and not (self.halted or self.doubtful):
+            self.take_abandonment(self.voice.abandon(self.course))
+
         """Two statements, whose signatures hold, that are said to contradict.  Whether they do and are new."""
         if evidence.contradiction(first, second) is None or first.seat in self.exposed:
             return False
@@ -432,6 +454,7 @@ class Steps:
                 round_seconds=max(1.0, self.agreement.step_ms / 5000),
             ),
             now=now,
+        self.abandoned = {}
             last=due.last,
             votes=self.voice.votes if self.voice is not None else (),
             kept=self._kept,

@@ -28,7 +28,7 @@ from protocol import events
 from protocol.arbiter import Cast
 from protocol.course import Course, Due, Stage
 from protocol.effects import Effect, Notify, Record
-from protocol.entry import Entry, Kind, sign
+from protocol.entry import Entry, Kind, Nature, sign
 from protocol.errors import LocalProtocolError
 from protocol.game import Refused
 from protocol.own import Made, OwnSeat
@@ -54,6 +54,8 @@ class Voice:
     def __init__(self, own: OwnSeat, out: Outbox) -> None:
         self.own = own
         self.votes: list[Entry] = []
+        self.abandoned: Entry | None = None
+        """Our last record that the table is abandoned."""
         self.choice: str | None = None
         self.closes_at = math.inf
         self._out = out
@@ -77,6 +79,10 @@ class Voice:
 
     def remember(self, entry: Entry, *, durable: bool) -> None:
         """An entry or vote of ours, from the journal, or (not ``durable``) from others after a journal was lost."""
+        if entry.nature is Nature.NOTE:
+            if entry.kind is Kind.ABANDON:
+                self.abandoned = entry
+            return
         known = self.votes if entry.kind in _VOTES else self._said.values()
         if any(other.id == entry.id for other in known):
             return
@@ -151,6 +157,25 @@ class Voice:
         )
         self._hand_on(request)
         return request
+
+    def abandon(self, course: Course) -> Entry:
+        """Our record that we waited in vain in the open step; made once."""
+        place = (course.epoch, course.step, course.head)
+        known = self.abandoned
+        if known is not None and (known.epoch, known.step, known.prev) == place:
+            return known
+        self.abandoned = sign(
+            self.own.identity,
+            table=course.agreement.table,
+            epoch=course.epoch,
+            step=course.step,
+            seat=self.seat,
+            kind=Kind.ABANDON,
+            body=[],
+            prev=course.head,
+        )
+        self._hand_on(self.abandoned)
+        return self.abandoned
 
     def _hand_on(self, entry: Entry) -> None:
         self._out.effects.append(Record(data=write_own(entry), must_sync=True))

@@ -76,7 +76,7 @@ BOUNDS = {
     "votes of one seat about one step": f"{shelf.VOTES}",
     "votes of one kind, seat and round": "2",
     f"votes of rounds more than {arbiter.AHEAD} ahead": "the latest of each seat",
-    f"proposals and prevotes of rounds more than {arbiter.BEHIND} behind": "--",
+    f"votes of rounds more than {arbiter.BEHIND} behind, but for PRECOMMIT": "--",
     "certificates of steps not reached yet": f"{steps.PENDING}",
     "final steps whose decisions are still helped": f"{tail.MAX_FINAL}",
     "ids remembered of one link": f"{gossip.KNOWN}",

@@ -28,6 +28,7 @@ from p2p_rummy.terminal.lobby import LineLobby
 from p2p_rummy.terminal.text import columns, wants_colour
 from p2p_rummy.visit import Lobby, Visit, ended_by_signals, visit
 from protocol import discovery
+from protocol.agreement import MAX_MILLISECONDS
 from protocol.errors import LocalProtocolError
 from protocol.peer import Home, Table
 
@@ -64,10 +65,18 @@ def add_watcher(parser: argparse.ArgumentParser) -> None:
 
 
 def seconds(text: str) -> float:
-    """A duration on the command line."""
+    """A duration on the command line, of a day at most."""
     value = float(text)
     if not 0 <= value <= 86400:
         raise argparse.ArgumentTypeError(_("seconds are 0 to 86400"))
+    return value
+
+
+def long_seconds(text: str) -> float:
+    """A duration of as much as an agreement may say."""
+    value = float(text)
+    if not 0 <= value <= MAX_MILLISECONDS / 1000:
+        raise argparse.ArgumentTypeError(_("seconds are 0 to {most}", most=MAX_MILLISECONDS // 1000))
     return value
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.bots import LEVELS
 from p2p_rummy.catalogue import _
-from p2p_rummy.commands.chair import add_chair, checked_seats, seconds, sit_down
+from p2p_rummy.commands.chair import add_chair, checked_seats, long_seconds, seconds, sit_down
 from p2p_rummy.commands.terms import add_terms, chosen_rules, settled
 from p2p_rummy.companions import Companion, newcomers
 from p2p_rummy.home import open_home, player_name
@@ -46,6 +46,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=15.0,
         help=_("what a peer has for anything without a person"),
     )
+    parser.add_argument(
+        "--abandon",
+        metavar="SECONDS",
+        type=long_seconds,
+        default=0.0,
+        help=_("where nobody is dropped: record the table as abandoned after waiting so long (0: never)"),
+    )
     parser.add_argument("--strict", action="store_true", help=_("no backups of keys: a leaver ends the hand"))
     parser.add_argument("--patient", action="store_true", help=_("wait for a missing player, drop nobody"))
     parser.add_argument("--no-spectators", action="store_true", help=_("the log is for the players only"))
@@ -75,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
         window_ms=round(args.window * 1000),
         turn_ms=max(1, round(args.turn * 1000)),
         step_ms=max(1, round(args.step * 1000)),
+        abandon_ms=round(args.abandon * 1000),
         strict=args.strict,
         patient=args.patient,
         spectators=not args.no_spectators,

@@ -164,6 +164,10 @@ def terms_lines(terms: Agreement | Offer) -> list[str]:
         lines.append(_("  strict: no backups of the keys; if somebody leaves, the hand is void"))
     if terms.patient:
         lines.append(_("  patient: a missing player is waited for, never dropped"))
+    if terms.abandon_ms:
+        lines.append(
+            _("  abandoned after {duration} without a missing player", duration=_duration(terms.abandon_ms))
+        )
     if not terms.spectators:
         lines.append(_("  no spectators"))
     return lines
@@ -195,6 +199,8 @@ def coalition_lines(seats: int, *, strict: bool, patient: bool) -> list[str]:
 
 def _duration(milliseconds: int) -> str:
     seconds = milliseconds / 1000
+    if seconds >= 7200:
+        return _("{hours:g} h", hours=seconds / 3600)
     if seconds >= 120:
         return _("{minutes:g} min", minutes=seconds / 60)
     return _("{seconds:g} s", seconds=seconds)

@@ -23,6 +23,7 @@ KINDS = dict(enumerate(NAMES.split())) | {
     34: "PRECOMMIT",
     35: "ROUND_CHANGE",
     48: "RETURN",
+    49: "ABANDON",
 }
 
 
