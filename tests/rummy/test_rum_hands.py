@@ -256,7 +256,7 @@ def test_other_openings_than_those_of_the_cards_named_are_refused(openings: dict
     assert refused.value.code == "not_in_hand"
     with pytest.raises(Refused):
         local.game.apply(Moved(seat=0, text="meld 8S 8H 8C", openings=tuple(openings.items())))
-    assert rum(local).table.digest() == before
+    assert digest(rum(local).table) == before
 
 
 def test_a_move_that_plays_no_card_opens_none() -> None:
