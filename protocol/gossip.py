@@ -8,8 +8,7 @@ fits into a message; then it asks again.
 ===============  ==============================================================================
 message          fields after its number
 ===============  ==============================================================================
-0 HAVE           ``[place, links, votes]``: links is a bit for each seat we have a link to, votes a
-                 hash of the votes we hold of the steps that are not final
+0 HAVE           ``[place, links]``: links is a bit for each seat we have a link to
 1 WANT           ``[place]``
 2 ENTRIES        ``[[content, signature] ...]``
 3 CERTIFICATE    ``[[content, signature] ...]``: votes of a quorum
@@ -17,8 +16,8 @@ message          fields after its number
 5 TALK           ``[content, signature]``: chat, not part of the log
 ===============  ==============================================================================
 
-place = ``[epoch, step, prev, final, ids]``: the open step, the head it stands on, how many steps are final, and the
-first 8 bytes of the ids held of the open step.
+place = ``[epoch, step, prev, final, ids, votes]``: the open step, the head it stands on, how many steps are final, the
+first 8 bytes of the ids held of the open step, and 8 bytes of a hash of the votes held of the steps that are not final.
 """
 
 from __future__ import annotations
@@ -65,9 +64,10 @@ class Place:
     prev: bytes
     final: int
     ids: tuple[bytes, ...]
+    votes: bytes
 
     def value(self) -> list[Any]:
-        return [self.epoch, self.step, self.prev, self.final, list(self.ids)]
+        return [self.epoch, self.step, self.prev, self.final, list(self.ids), self.votes]
 
     def lacks(self, entry: Entry) -> bool:
         return entry.id[:SHORT_ID] not in self.ids
@@ -77,7 +77,6 @@ class Place:
 class Have:
     place: Place
     links: int
-    votes: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +111,7 @@ Said = Have | Want | Entries | Quorum | Contradiction | Talk
 
 
 def write_have(have: Have) -> bytes:
-    return encode([Message.HAVE.value, have.place.value(), have.links, have.votes])
+    return encode([Message.HAVE.value, have.place.value(), have.links])
 
 
 def write_want(place: Place) -> bytes:
@@ -155,11 +154,10 @@ def read(data: bytes) -> Said:
     number = integer(value[0], field="message[0]")
     match number:
         case Message.HAVE:
-            array(value, field="have", length=4)
+            array(value, field="have", length=3)
             return Have(
                 place=_place(value[1], "have.place"),
                 links=integer(value[2], field="have.links", below=256),
-                votes=octets(value[3], field="have.votes", at_most=HEAD_BYTES),
             )
         case Message.WANT:
             array(value, field="want", length=2)
@@ -187,7 +185,7 @@ def read(data: bytes) -> Said:
 
 
 def _place(value: object, name: str) -> Place:
-    epoch, step, prev, final, ids = array(value, field=name, length=5)
+    epoch, step, prev, final, ids, votes = array(value, field=name, length=6)
     return Place(
         epoch=integer(epoch, field=f"{name}.epoch", below=MAX_EPOCH),
         step=integer(step, field=f"{name}.step", below=MAX_STEP),
@@ -197,6 +195,7 @@ def _place(value: object, name: str) -> Place:
             octets(item, field=f"{name}.ids", length=SHORT_ID)
             for item in array(ids, field=f"{name}.ids", at_most=64)
         ),
+        votes=octets(votes, field=f"{name}.votes", length=SHORT_ID),
     )
 
 
@@ -239,12 +238,12 @@ class Link:
 
     def knows(self, entry_id: bytes) -> bool:
         return entry_id in self.known
+
     def offer(self, entry: Entry) -> None:
         """Queue something for the other end, unless it has it or wrote it."""
         if not self.knows(entry.id) and self.seat not in (None, entry.seat):
             self.learn(entry.id)
             self.outbox.append(entry)
-
 
     def learn(self, entry_id: bytes) -> None:
         """The other end has this entry."""

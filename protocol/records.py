@@ -8,6 +8,7 @@ number     fields                                          must be on the disk b
 2 KEPT     ``[[content, signature] ...]``, a certificate   yes if of prevotes: a lock stands on it
 3 ANSWER   hand, commitment, sealed box                    yes, with the SEALED entry that follows
 4 PROOF    seat, evidence                                  no: others have it
+5 HELD     ``[content, signature]`` of another's entry     yes, with the vote that follows and says that we hold it
 =========  ==============================================  ==============================================
 """
 
@@ -32,6 +33,7 @@ class Number(IntEnum):
     KEPT = 2
     ANSWER = 3
     PROOF = 4
+    HELD = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +64,20 @@ class ProofRecord:
     data: bytes
 
 
-JournalRecord = OwnRecord | ClosedRecord | KeptRecord | AnswerRecord | ProofRecord
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRecord:
+    entry: Entry
+
+
+JournalRecord = OwnRecord | ClosedRecord | KeptRecord | AnswerRecord | ProofRecord | HeldRecord
 
 
 def write_own(entry: Entry) -> bytes:
     return encode([Number.OWN.value, entry.value()])
+
+
+def write_held(entry: Entry) -> bytes:
+    return encode([Number.HELD.value, entry.value()])
 
 
 def write_closed(closed: ClosedStep) -> bytes:
@@ -93,6 +104,9 @@ def read_record(data: bytes, *, number: int) -> JournalRecord:
         case Number.OWN:
             array(value, field=field, length=2)
             return OwnRecord(entry=from_value(value[1], field=field))
+        case Number.HELD:
+            array(value, field=field, length=2)
+            return HeldRecord(entry=from_value(value[1], field=field))
         case Number.CLOSED:
             array(value, field=field, length=2)
             return ClosedRecord(step=read_step(octets(value[1], field=field), number=number))

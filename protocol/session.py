@@ -40,7 +40,15 @@ from protocol.identity import SIGNATURE_BYTES, Identity, tagged_hash, words
 from protocol.own import OwnSeat
 from protocol.pace import Pacer
 from protocol.quorum import quorum
-from protocol.records import AnswerRecord, ClosedRecord, KeptRecord, OwnRecord, ProofRecord, read_record
+from protocol.records import (
+    AnswerRecord,
+    ClosedRecord,
+    HeldRecord,
+    KeptRecord,
+    OwnRecord,
+    ProofRecord,
+    read_record,
+)
 from protocol.steps import Steps
 from protocol.talk import Said, Talker
 from protocol.voice import Outbox, Voice
@@ -121,6 +129,8 @@ class Session:
         for record in read:
             if isinstance(record, ClosedRecord):
                 self._steps.trust([entry for _, entry in record.step.contributions if entry is not None])
+            elif isinstance(record, HeldRecord):
+                self._steps.trust([record.entry])
             elif isinstance(record, KeptRecord):
                 self._steps.keep(record.certificate, now)
             elif isinstance(record, ProofRecord):
@@ -144,6 +154,8 @@ class Session:
         up = self._links.up(link, seat)
         self._out.tell(events.Connected(seat=seat))
         self._say_have(up)
+        for record in self._steps.abandoned.values():
+            up.offer(record)
         self._after(now)
 
     def link_down(self, link: int, now: float) -> None:
@@ -154,8 +166,6 @@ class Session:
         self._after(now)
 
     def received(self, link: int, message: bytes, now: float) -> None:
-        for record in self._steps.abandoned.values():
-            up.offer(record)
         """A message from the other end.  Never raises: what is wrong with it becomes an event or a Close."""
         source = self._links.get(link)
         if source is None:
@@ -307,7 +317,7 @@ class Session:
         match said:
             case gossip.Have():
                 source.have = said
-                if self._lacks(said.place, said.votes):
+                if self._lacks(said.place):
                     self._ask(source, now)
                 elif self._is_behind(said.place):
                     self._serve(source, said.place, now)
@@ -317,7 +327,7 @@ class Session:
                 news = [self._take_signed(source, value, now) for value in values]
                 source.asked = -1.0
                 self._steps.advance(now)
-                if any(news) and source.have is not None and self._lacks(source.have.place, b""):
+                if any(news) and source.have is not None and self._lacks(source.have.place):
                     self._ask(source, now)
             case gossip.Quorum(votes=votes):
                 self._steps.take_certificate(read_certificate(votes), now)
@@ -393,27 +403,28 @@ class Session:
             prev=course.head,
             final=self.final,
             ids=tuple(entry.id[: gossip.SHORT_ID] for entry in self._steps.held()),
+            votes=self._votes_digest(),
         )
 
-    def _lacks(self, place: Place, votes: bytes) -> bool:
+    def _lacks(self, place: Place) -> bool:
         """Whether a peer that stands at ``place`` has something for us."""
         mine = self._place()
         if place.step > mine.step or place.epoch > mine.epoch or self._steps.wanting:
             return True
         if (place.epoch, place.step, place.prev) != (mine.epoch, mine.step, mine.prev):
             return place.epoch == mine.epoch and place.step == mine.step
-        return any(short not in mine.ids for short in place.ids) or (votes not in (b"", self._votes_digest()))
+        return place.votes != mine.votes or any(short not in mine.ids for short in place.ids)
 
     def _is_behind(self, place: Place) -> bool:
         """Whether a peer that stands at ``place`` lacks something that we have."""
         mine = self._place()
         if (place.epoch, place.step, place.prev) != (mine.epoch, mine.step, mine.prev):
             return place.step <= mine.step or place.epoch < mine.epoch
-        return any(short not in place.ids for short in mine.ids)
+        return place.votes != mine.votes or any(short not in place.ids for short in mine.ids)
 
     def _votes_digest(self) -> bytes:
-        votes = sorted(vote.id for vote in self._steps.shelf.votes())
-        return tagged_hash("votes", *votes)[: gossip.SHORT_ID] if votes else b"\0"
+        votes = sorted(vote.id for vote in self._steps.shelf.votes_from(self.final))
+        return tagged_hash("votes", *votes)[: gossip.SHORT_ID]
 
     def _ask(self, link: Link, now: float) -> None:
         if now - link.asked >= ASK_SECONDS:
@@ -444,7 +455,8 @@ class Session:
             if left < 0:
                 break
         if link.seat is not None:
-            batch += self._steps.shelf.votes()
+            if place.votes != self._votes_digest():
+                batch += self._steps.shelf.votes_from(place.final)
             batch += self._steps.standing_returns()
         for entry in batch:
             link.learn(entry.id)
@@ -452,7 +464,7 @@ class Session:
             self._send(link, message)
 
     def _say_have(self, link: Link) -> None:
-        have = Have(place=self._place(), links=self._links.mask(), votes=self._votes_digest())
+        have = Have(place=self._place(), links=self._links.mask())
         self._send(link, gossip.write_have(have))
 
     # --- after every input -----------------------------------------------------------------------------
@@ -515,7 +527,7 @@ class Session:
         others = len(self._agreement.seats) - 1
         haves = [link.have for link in self._links.seated() if link.have is not None]
         seats = {link.seat for link in self._links.seated() if link.have is not None}
-        if not haves or any(self._lacks(have.place, have.votes) for have in haves):
+        if not haves or any(self._lacks(have.place) for have in haves):
             return
         enough = min(quorum(len(self._agreement.seats)), others)
         if len(seats) >= enough or now - self._began >= DOUBT_SECONDS:

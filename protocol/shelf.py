@@ -35,11 +35,12 @@ class Shelf:
         self._entries: dict[int, dict[bytes, Entry]] = {}
         self._step_of: dict[bytes, int] = {}
         self._votes: dict[int, dict[bytes, Entry]] = {}
+        self._vote_ids: set[bytes] = set()
 
     # --- entries ---------------------------------------------------------------------------------------
 
     def __contains__(self, entry_id: bytes) -> bool:
-        return entry_id in self._step_of
+        return entry_id in self._step_of or entry_id in self._vote_ids
 
     def get(self, entry_id: bytes) -> Entry | None:
         step = self._step_of.get(entry_id)
@@ -90,19 +91,23 @@ class Shelf:
         key: Key = vote.key
         rival = next((other for other in votes.values() if other.key == key), None)
         votes[vote.id] = vote
+        self._vote_ids.add(vote.id)
         same = [other for other in votes.values() if other.seat == vote.seat]
         if len(same) > VOTES:
             oldest = min(same, key=lambda other: (other.epoch, other.round))
             del votes[oldest.id]
+            self._vote_ids.discard(oldest.id)
         return True, rival
 
     def votes_in(self, slot: Slot) -> list[Entry]:
         """The votes kept of this slot, in the order of arrival."""
         return [vote for vote in self._votes.get(slot.step, {}).values() if slot.holds(vote)]
 
-    def votes(self) -> Iterator[Entry]:
-        for step in sorted(self._votes):
-            yield from self._votes[step].values()
+    def votes_from(self, step: int) -> Iterator[Entry]:
+        """The votes about this step and later ones."""
+        for number in sorted(self._votes):
+            if number >= step:
+                yield from self._votes[number].values()
 
     # --- time goes on ----------------------------------------------------------------------------------
 
@@ -112,7 +117,7 @@ class Shelf:
             for entry_id in self._entries.pop(late):
                 del self._step_of[entry_id]
         for late in [number for number in self._votes if number < votes]:
-            del self._votes[late]
+            self._vote_ids -= self._votes.pop(late).keys()
 
     def sizes(self) -> Counter[str]:
         """How much is kept: for tests of the bounds, and for curious faces."""

@@ -45,7 +45,7 @@ from protocol.ledger import Ledger
 from protocol.log import ClosedStep, head_after
 from protocol.own import SecretLost
 from protocol.quorum import quorum
-from protocol.records import write_closed, write_kept, write_proof
+from protocol.records import write_closed, write_held, write_kept, write_proof
 from protocol.shelf import HORIZON, Shelf
 from protocol.tail import Confirmed, Tail
 from protocol.voice import Outbox, Voice
@@ -110,6 +110,7 @@ class Steps:
         self._offered: dict[int, set[bytes]] = {}
         self._undecided: Decided | None = None
         self._late = False
+        self._written: set[bytes] = set()
         self._jobs: dict[int, Job] = {}
         self._job_numbers = itertools.count(1)
         self._sat_out: int | None = None
@@ -185,9 +186,9 @@ class Steps:
         self.live = True
         self.tail.go_live(now)
         self._opened(now)
-        self.advance(now)
         if self.voice is not None and self.voice.abandoned is not None:
             self.take_abandonment(self.voice.abandoned)
+        self.advance(now)
 
     def take_entry(self, entry: Entry, now: float) -> bool:
         """A step entry whose signature holds.  Whether it was new and is kept."""
@@ -241,7 +242,6 @@ class Steps:
         self.returns[request.seat] = request
         return True
 
-    def take_proof(self, first: Entry, second: Entry, now: float) -> bool:
     def take_abandonment(self, record: Entry) -> bool:
         """A seat says that it waited in vain in the open step.  Whether that stands and is new."""
         known = self.abandoned.get(record.seat)
@@ -260,6 +260,7 @@ class Steps:
         if self.voice is not None and self.me in self.course.roster and not (self.halted or self.doubtful):
             self.take_abandonment(self.voice.abandon(self.course))
 
+    def take_proof(self, first: Entry, second: Entry, now: float) -> bool:
         """Two statements, whose signatures hold, that are said to contradict.  Whether they do and are new."""
         if evidence.contradiction(first, second) is None or first.seat in self.exposed:
             return False
@@ -351,6 +352,7 @@ class Steps:
                     self._kept.append(certificate)
                     self._do(Record(data=write_kept(certificate), must_sync=True))
                 case Cast() if self.voice is not None:
+                    self._write_held(effect.slot.step)
                     vote = self.voice.cast(effect)
                     self.shelf.add_vote(vote)
                     self._vote(vote, now)
@@ -359,6 +361,13 @@ class Steps:
                 case Accused():
                     self._expose(effect.first, effect.second, now)
         return bool(effects)
+
+    def _write_held(self, step: int) -> None:
+        """A vote says what its voter holds, so that has to survive a restart as the vote does."""
+        for entry in self.shelf.of_step(step):
+            if entry.id in self._offered.get(step, ()) and entry.id not in self._written:
+                self._written.add(entry.id)
+                self._do(Record(data=write_held(entry), must_sync=False))
 
     def _close(self, slot: Slot, closing: Closing, now: float) -> None:
         """Close a step in this way, going back to it first if it was closed otherwise."""
@@ -439,11 +448,13 @@ class Steps:
         self._offered = {number: ids for number, ids in self._offered.items() if number >= final}
         self._verdicts = {entry: fault for entry, fault in self._verdicts.items() if entry in self.shelf}
         self._kept = [kept for kept in self._kept if kept.votes[0].step >= final]
+        self._written = {entry for entry in self._written if entry in self.shelf}
 
     def _open(self, now: float) -> None:
         """Begin the step that the course now owes."""
         due, slot = self.course.due, self._slot()
         self._offered[due.step] = set()
+        self.abandoned = {}
         self.tail.me = self.me if self.me in self.course.roster else None
         self.tail.open(
             slot,
@@ -454,7 +465,6 @@ class Steps:
                 round_seconds=max(1.0, self.agreement.step_ms / 5000),
             ),
             now=now,
-        self.abandoned = {}
             last=due.last,
             votes=self.voice.votes if self.voice is not None else (),
             kept=self._kept,
@@ -505,7 +515,9 @@ class Steps:
         """See what has become readable of our own cards."""
         if self.voice is None:
             return
-        faces = self.voice.own.faces(self.course)
+        own = self.course.game.hidden(self.voice.seat)
+        readable = self.voice.own.faces(self.course)
+        faces = {slot: readable[slot] for slot in own if slot in readable}
         seen = tuple(sorted((slot, card) for slot, card in faces.items() if slot not in self.faces))
         self.faces = faces
         if seen and self.live:

@@ -541,6 +541,8 @@ class World:
         """Whether fewer seats than a quorum were left, or more lied than the table bears."""
         left = [peer for peer in self.peers if not peer.gone and peer.seat in self.honest]
         lying = len(self.setup.misbehaviours)
+        if len(left) < self.setup.seats and all(peer.session.step == 0 for peer in left):
+            return True  # a table that was never agreed to by all has not begun
         return len(left) < quorum(self.setup.seats) or lying > liars(self.setup.seats)
 
     def _judge(self) -> None:
