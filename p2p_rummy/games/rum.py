@@ -165,6 +165,10 @@ class RumGame:
         known = table.known[seat]
         face = table.face
         cards = move.cards
+        if len(cards) == 1 and not known:
+            for slot in table.hands[seat]:
+                if faces.get(slot) == cards[0] and face[slot] < 0:
+                    return (slot,)
         slots = tuple(
             [slot for slot in table.hands[seat] if face[slot] < 0 and faces.get(slot, UNKNOWN) in cards]
         )
@@ -193,6 +197,11 @@ class RumGame:
 
     def snapshot(self) -> dict[str, Any]:
         return snapshot(self.table)
+
+    def outcome(self) -> Over | None:
+        """The result, with scores by seat and the winners, once the game has ended."""
+        need = self.need
+        return need if isinstance(need, Over) else None
 
     def copy(self) -> RumGame:
         """An independent game in the same state, for search."""

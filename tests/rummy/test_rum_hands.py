@@ -16,7 +16,7 @@ from p2p_rummy.local import LocalTable
 from p2p_rummy.notation import FORMS, parse
 from p2p_rummy.options import RUM_GAMES, resolve
 from p2p_rummy.refusals import InvalidMove
-from protocol.game import Deal, Dealt, Moved, Refused, Showdown, Shown, Shuffle, Shuffled, Window
+from protocol.game import Deal, Dealt, Moved, Over, Refused, Showdown, Shown, Shuffle, Shuffled, Window
 
 NATURALS = list(pack_cards(packs=1, jokers_per_pack=0))
 
@@ -208,6 +208,16 @@ def test_an_event_that_nobody_asked_for_is_the_callers_mistake(event: Any) -> No
     with pytest.raises(ValueError, match="was asked for"):
         game.apply(event)
     assert digest(game.table) == before
+
+
+def test_the_outcome_is_there_when_the_game_has_ended() -> None:
+    settings = resolve("rum500", {"target": 20}, 2)
+    hands = [cards("KS KH KD 2S"), cards("3C")]
+    local = Position(settings=settings, hands=hands, pile=cards("4D"), phase="play").table()
+    local.move(0, "meld KS KH KD")
+    assert rum(local).outcome() is None
+    local.move(0, "discard 2S")
+    assert rum(local).outcome() == Over(scores=(30, -3), winners=(0,))
 
 
 # --- openings: hidden cards that a move plays -----------------------------------------------------------
