@@ -108,7 +108,6 @@ class Forger:
             "f54 another table's entry, again and again": Attack(
                 (self.signed(self.good.replace(self.table, bytes(32))),) * 3
             ),
-            "a chat frame on a table link": Attack(raw=lambda c: c.send(Kind.CHAT, b"hello")),
         }
 
 
