@@ -48,27 +48,32 @@ def draw(table: Table, seat: Seat, move: Move, openings: Faces) -> None:
 
 def take(table: Table, seat: Seat, move: Move, openings: Faces) -> None:
     index = judge_take(table, move.cards[0])
-    pick_up(table, seat, move.cards[0], index)
+    table.take(seat, index)
+    if table.rules.has_duty(len(table.taken)):
+        oblige(table, move.cards[0])
     if len(table.taken) == 1:
         table.taken_top = move.cards[0]
+    begin_play(table)
 
 
 def split(table: Table, seat: Seat, move: Move, openings: Faces) -> None:
     """R180: a take whose rest goes out of play."""
     index = judge_split(table, seat, move.cards[0])
-    pick_up(table, seat, move.cards[0], index)
-    table.must_use = move.cards[0]
+    table.take(seat, index)
+    oblige(table, move.cards[0])
     table.joker_used = True
     table.split_off = table.cut(0)
     table.dead += table.split_off
+    begin_play(table)
 
 
-def pick_up(table: Table, seat: Seat, card: Card, index: int) -> None:
-    table.take(seat, index)
-    count = len(table.taken)
-    if table.rules.has_duty(count):
-        table.must_use = card
-    table.must_meld = table.rules.deepest_needs_meld(count)
+def oblige(table: Table, deepest: Card) -> None:
+    """R23, R123: the deepest card taken must be put on the table in this turn."""
+    table.must_use = deepest
+    table.must_meld = table.rules.deepest_needs_meld(len(table.taken))
+
+
+def begin_play(table: Table) -> None:
     table.declined = 0
     table.stage = PLAY
 
