@@ -193,10 +193,6 @@ class Tail:
                 step.decision.expose(seat, now)
         self._settle(now)
 
-    def seated(self, seat: int) -> None:
-        """``seat`` sits down again after it was exposed or dropped: it counts again in steps opened from now on."""
-        self._exposed.discard(seat)
-
     def received(self, entry: Entry, now: float) -> bool:
         """A vote whose signature holds.  False if it is of no step in the tail.  Raises as Decision.received."""
         for step in self._steps:
