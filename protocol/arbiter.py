@@ -57,7 +57,7 @@ ahead while it waits, and all who hear each other are in the same round.  Whoeve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -68,8 +68,6 @@ from protocol.ballot import (
     Closing,
     Slot,
     Vote,
-    contradiction,
-    make_certificate,
     precommit_body,
     prevote_body,
     proposal_body,
@@ -79,16 +77,11 @@ from protocol.ballot import (
 )
 from protocol.entry import MAX_ROUND, Entry, Kind
 from protocol.errors import EncodingError, LocalProtocolError, RemoteProtocolError
+from protocol.poll import Poll
 from protocol.quorum import arbiter_of, liars, quorum
 
 DOUBLINGS: Final = 8
 """Timers double from round to round this many times, then stay."""
-
-AHEAD: Final = 8
-"""Votes of rounds further ahead than this are held for the latest such round of each seat only (F100)."""
-
-BEHIND: Final = 32
-"""Votes of rounds further behind than this are let go, but for precommits; certificates stay."""
 
 
 class Phase(Enum):
@@ -207,12 +200,9 @@ class Decision:
         self._times = times
         self._held: dict[int, list[bytes]] = {}
         self._exposed: set[int] = set()
-        self._votes: dict[tuple[int, Kind], dict[int, list[Vote]]] = {}
-        self._shown: dict[int, int] = {}
-        self._certificates: dict[tuple[int, Closing], Certificate] = {}
+        self._poll = Poll(quorum=self._quorum)
         self._said: dict[tuple[int, Kind], Closing] = {}
         self._lock: tuple[int, Closing] | None = None
-        self._accused: set[tuple[int, str]] = set()
         self._patient = True
         self._paused = True
         self._patience_ends = 0.0
@@ -220,7 +210,7 @@ class Decision:
         self._confirmed = False
         self._effects: list[Effect] = []
         for certificate in kept:
-            self._certificates[certificate.round, certificate.closing] = certificate
+            self._poll.take_certificate(certificate)
         for entry in votes:
             self._restore(read_vote(entry))
 
@@ -293,18 +283,13 @@ class Decision:
 
     def acknowledged(self, seat: int, entry: bytes) -> frozenset[int]:
         """The seats whose votes here say that they hold this response."""
-        return frozenset(
-            vote.seat for vote in self._all_votes() if any(pair == (seat, entry) for pair in vote.held)
-        )
+        return self._poll.holders(seat, entry)
 
     def votes(self) -> tuple[Entry, ...]:
         """What to give to a neighbour that may have missed it: once decided the certificate, until then all that counts."""
         if self.certificate is not None:
             return self.certificate.votes
-        entries = {vote.entry.id: vote.entry for vote in self._all_votes()}
-        for certificate in self._certificates.values():
-            entries.update((entry.id, entry) for entry in certificate.votes)
-        return tuple(entries.values())
+        return self._poll.entries()
 
     # --- inputs ----------------------------------------------------------------------------------------
 
@@ -350,12 +335,16 @@ class Decision:
             if entry.seat != self.me and vote.round > self.certificate.round:
                 self._effects.append(Tell(slot=self.slot, certificate=self.certificate))
             return
-        if not self._store(vote):
-            return
-        if vote.certificate is not None:
-            self._add_certificate(vote.certificate)
         if entry.seat == self.me:
             self._restore(vote)
+        else:
+            for reason, earlier in self._poll.accusations(vote):
+                accused = Accused(seat=vote.seat, reason=reason, first=earlier, second=entry)
+                self._effects.append(accused)
+            if not self._poll.take(vote, present=self.round):
+                return
+        if vote.certificate is not None:
+            self._poll.take_certificate(vote.certificate)
         self._advance(now)
 
     def learn(self, certificate: Certificate, now: float) -> None:
@@ -366,7 +355,7 @@ class Decision:
         if certificate.kind is Kind.PRECOMMIT:
             self._decide(certificate)
         else:
-            self._add_certificate(certificate)
+            self._poll.take_certificate(certificate)
             self._advance(now)
 
     def adopt(self, closing: Closing, now: float) -> bool:
@@ -442,8 +431,9 @@ class Decision:
         if self.outcome is not None:
             return
         self._close_fast()
-        for (round, kind), closing in list(self._counted(Kind.PRECOMMIT)):
-            self._decide(make_certificate(self._votes_for(round, kind, closing)))
+        certificate = self._poll.decision()
+        if certificate is not None:
+            self._decide(certificate)
             return
         if self._paused:
             return
@@ -461,9 +451,9 @@ class Decision:
     def _lead(self) -> None:
         if self._leader(self.round) != self.me or (self.round, Kind.PROPOSAL) in self._said:
             return
-        certificate = self._best_certificate()
-        if self._confirmed:
-            certificate = None if certificate and certificate.closing != self.tentative else certificate
+        certificate = self._poll.best_before(self.round)
+        if self._confirmed and certificate is not None and certificate.closing != self.tentative:
+            certificate = None
         if certificate is not None and (self._lock is None or certificate.round >= self._lock[0]):
             self._cast(Kind.PROPOSAL, certificate.closing, proposal_body(certificate.closing, certificate))
             return
@@ -482,7 +472,7 @@ class Decision:
     def _prevote(self) -> None:
         if (self.round, Kind.PREVOTE) in self._said:
             return
-        for vote in self._votes.get((self.round, Kind.PROPOSAL), {}).get(self._leader(self.round), []):
+        for vote in self._poll.proposals(self.round, self._leader(self.round)):
             justified = self._justification(vote)
             if justified is not None:
                 body = prevote_body(vote.closing, self._holding(), self._exposed, justified)
@@ -503,10 +493,10 @@ class Decision:
                 needed = max(needed, round)
         if needed == 0:
             return 0
-        rounds = [round for round, value in self._certificates if value == closing and round < self.round]
         carried = proposal.certificate.round if proposal.certificate is not None else 0
         if carried >= needed:
             return carried
+        rounds = self._poll.certified_rounds(closing, before=self.round)
         return max((round for round in rounds if round >= needed), default=None)
 
     def _fits(self, closing: Closing) -> bool:
@@ -522,12 +512,13 @@ class Decision:
     def _precommit(self) -> None:
         if (self.round, Kind.PRECOMMIT) in self._said:
             return
-        for (round, closing), certificate in self._certificates.items():
-            if round == self.round and not (self._confirmed and closing != self.tentative):
-                self._lock = (round, closing)
-                self._effects.append(Keep(slot=self.slot, certificate=certificate))
-                self._cast(Kind.PRECOMMIT, closing, precommit_body(closing, self._holding()))
-                return
+        certificate = self._poll.certificate_of(self.round)
+        if certificate is None or (self._confirmed and certificate.closing != self.tentative):
+            return
+        self._lock = (self.round, certificate.closing)
+        self._effects.append(Keep(slot=self.slot, certificate=certificate))
+        body = precommit_body(certificate.closing, self._holding())
+        self._cast(Kind.PRECOMMIT, certificate.closing, body)
 
     def _decide(self, certificate: Certificate) -> None:
         self.outcome = certificate.closing
@@ -554,113 +545,35 @@ class Decision:
     def _enter(self, round: int, now: float) -> None:
         self.round = round
         self._round_ends = now + self._round_seconds()
-        for key in [key for key in self._votes if key[0] < round - BEHIND and key[1] is not Kind.PRECOMMIT]:
-            del self._votes[key]
+        self._poll.forget_before(round)
 
     def _round_seconds(self) -> float:
         return self._times.round_seconds * 2.0 ** min(max(self.round - 1, 0), DOUBLINGS)
 
     def _follow(self, now: float) -> None:
         """Ask for a round because of what others did, and begin the one that a quorum has asked for."""
-        others = sorted((round for seat, round in self._shown.items() if seat != self.me), reverse=True)
-        if len(others) > self._f and others[self._f] > self.round:
-            self._ask(others[self._f])
+        others = self._poll.asked_by(self._f + 1, but=self.me)
+        if others > self.round:
+            self._ask(others)
         if self.round == 0:
-            somebody_asks = self.tentative is not None and bool(others)
+            somebody_asks = self.tentative is not None and self._poll.asked_by(1, but=self.me) > 0
             equivocated = any(len(entries) > 1 for entries in self._held.values())
             missing = self.missing if self.tentative is None else ()
             if somebody_asks or equivocated or (missing and self._exposed.issuperset(missing)):
                 self._ask(1)
-        asked = sorted(self._shown.values(), reverse=True)
-        if len(asked) >= self._quorum and asked[self._quorum - 1] > self.round:
-            self._enter(asked[self._quorum - 1], now)
+        asked = self._poll.asked_by(self._quorum)
+        if asked > self.round:
+            self._enter(asked, now)
 
-    # --- votes -----------------------------------------------------------------------------------------
-
-    def _store(self, vote: Vote) -> bool:
-        """Take a vote in, unless it is known or there is no room for it; accuse where it contradicts another."""
-        of_key = self._votes.get((vote.round, vote.kind), {}).get(vote.seat, [])
-        if any(known.entry.id == vote.entry.id for known in of_key):
-            return False
-        if vote.seat != self.me:
-            for known in [known for known in self._all_votes() if known.seat == vote.seat]:
-                reason = contradiction(known, vote)
-                if reason is not None and (vote.seat, reason) not in self._accused:
-                    self._accused.add((vote.seat, reason))
-                    self._effects.append(
-                        Accused(seat=vote.seat, reason=reason, first=known.entry, second=vote.entry)
-                    )
-        if len(of_key) == 2:
-            return False
-        shown = self._shown.get(vote.seat, 0)
-        if vote.round > self.round + AHEAD:
-            if vote.round < shown:
-                return False
-            self._forget(vote.seat, shown)
-        self._votes.setdefault((vote.round, vote.kind), {}).setdefault(vote.seat, []).append(vote)
-        self._shown[vote.seat] = max(shown, vote.round)
-        self._certify()
-        return True
-
-    def _forget(self, seat: int, round: int) -> None:
-        if round > self.round + AHEAD:
-            for kind in (Kind.ROUND_CHANGE, Kind.PROPOSAL, Kind.PREVOTE, Kind.PRECOMMIT):
-                self._votes.get((round, kind), {}).pop(seat, None)
+    # --- helpers ---------------------------------------------------------------------------------------
 
     def _restore(self, vote: Vote) -> None:
         """An own vote: from the journal, or back from its signing."""
         self._said[vote.round, vote.kind] = vote.closing
         self.round = max(self.round, vote.round - (vote.kind is Kind.ROUND_CHANGE))
-        self._shown[vote.seat] = max(self._shown.get(vote.seat, 0), vote.round)
-        known = self._votes.setdefault((vote.round, vote.kind), {}).setdefault(vote.seat, [])
-        if all(other.entry.id != vote.entry.id for other in known):
-            known.append(vote)
+        self._poll.take(vote, present=self.round)
         if vote.kind is Kind.PRECOMMIT and (self._lock is None or vote.round >= self._lock[0]):
             self._lock = (vote.round, vote.closing)
-        self._certify()
-
-    def _all_votes(self) -> Iterator[Vote]:
-        for of_key in self._votes.values():
-            for votes in of_key.values():
-                yield from votes
-
-    def _votes_for(self, round: int, kind: Kind, closing: Closing) -> list[Vote]:
-        """One vote of each seat that voted so; a prevote counts only if what justifies it is held."""
-        found: list[Vote] = []
-        for votes in self._votes.get((round, kind), {}).values():
-            found += [
-                vote
-                for vote in votes
-                if vote.closing == closing
-                and (vote.justified == 0 or (vote.justified, closing) in self._certificates)
-            ][:1]
-        return found
-
-    def _counted(self, kind: Kind) -> Iterator[tuple[tuple[int, Kind], Closing]]:
-        """The rounds and closings for which a quorum has cast votes of this kind, by rising round."""
-        for round, voted in sorted(key for key in self._votes if key[1] is kind):
-            closings = {vote.closing for votes in self._votes[round, voted].values() for vote in votes}
-            for closing in sorted(closings):
-                if len(self._votes_for(round, kind, closing)) >= self._quorum:
-                    yield (round, kind), closing
-
-    def _certify(self) -> None:
-        """Make the prevote certificates that the votes allow; by rising round, since one may justify votes of a later one."""
-        for (round, kind), closing in self._counted(Kind.PREVOTE):
-            if (round, closing) not in self._certificates:
-                self._certificates[round, closing] = make_certificate(self._votes_for(round, kind, closing))
-
-    def _add_certificate(self, certificate: Certificate) -> None:
-        self._certificates.setdefault((certificate.round, certificate.closing), certificate)
-        self._certify()
-
-    def _best_certificate(self) -> Certificate | None:
-        earlier = [
-            certificate for (round, _), certificate in self._certificates.items() if round < self.round
-        ]
-        return max(earlier, key=lambda certificate: certificate.round, default=None)
-
-    # --- helpers ---------------------------------------------------------------------------------------
 
     def _holding(self) -> Closing:
         return tuple((seat, self._held[seat][0]) for seat in self.owed if seat in self._held)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from protocol import (
     agreement,
-    arbiter,
     canonical,
     discovery,
     entry,
@@ -16,6 +15,7 @@ from protocol import (
     judge,
     lobby,
     log,
+    poll,
     quorum,
     shelf,
     shuffle,
@@ -75,8 +75,8 @@ BOUNDS = {
     "different entries of one seat for one step: on the own prefix, on others": f"{shelf.VERSIONS}, {shelf.VERSIONS}",
     "votes of one seat about one step": f"{shelf.VOTES}",
     "votes of one kind, seat and round": "2",
-    f"votes of rounds more than {arbiter.AHEAD} ahead": "the latest of each seat",
-    f"votes of rounds more than {arbiter.BEHIND} behind, but for PRECOMMIT": "--",
+    f"votes of rounds more than {poll.AHEAD} ahead": "the latest of each seat",
+    f"votes of rounds more than {poll.BEHIND} behind, but for PRECOMMIT": "--",
     "certificates of steps not reached yet": f"{steps.PENDING}",
     "final steps whose decisions are still helped": f"{tail.MAX_FINAL}",
     "ids remembered of one link": f"{gossip.KNOWN}",

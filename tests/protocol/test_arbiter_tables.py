@@ -422,7 +422,7 @@ def run(seats: int, lying: int, events: int, seed: int, *, gone: int = 0) -> Tab
     return table
 
 
-EXAMPLES = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @EXAMPLES
@@ -438,6 +438,6 @@ def test_F24_the_others_go_on_when_a_seat_is_gone_for_good(seats: int, events: i
 
 
 @EXAMPLES
-@given(st.sampled_from((4, 5, 7)), st.integers(0, 200), st.integers(0, 2**32))
+@given(st.sampled_from((4, 4, 5, 7)), st.integers(0, 200), st.integers(0, 2**32))
 def test_F46_liars_do_not_part_the_honest_nor_stop_them(seats: int, events: int, seed: int) -> None:
     run(seats, liars(seats), events, seed)
