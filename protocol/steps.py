@@ -108,7 +108,7 @@ class Steps:
         self._pending: list[Certificate] = []
         self._verdicts: dict[bytes, VerificationError | None] = {}
         self._offered: dict[int, set[bytes]] = {}
-        self._undecided: Decided | None = None
+        self._undecided: dict[int, Decided] = {}
         self._late = False
         self._written: set[bytes] = set()
         self._jobs: dict[int, Job] = {}
@@ -137,7 +137,7 @@ class Steps:
     @property
     def wanting(self) -> bool:
         """Whether a decision is known whose entries are not all here."""
-        return self._undecided is not None
+        return bool(self._undecided)
 
     @property
     def deadline(self) -> float | None:
@@ -344,7 +344,7 @@ class Steps:
                 case Closed(slot=slot, closing=closing):
                     self._close(slot, closing, now)
                 case Decided():
-                    self._undecided = effect
+                    self._undecided[effect.slot.step] = effect
                     self._finish_decision(now)
                 case Confirmed(slot=slot):
                     self._settle(slot.step)
@@ -409,21 +409,26 @@ class Steps:
         self._convict(seat, closed.step, events.Accusation.ILLEGAL, reason, message, data, now)
 
     def _finish_decision(self, now: float) -> bool:
-        """Carry a decision out, once all that it closes with is here."""
-        decided = self._undecided
-        if decided is None:
+        """Carry out the oldest decision, once all that it closes with is here."""
+        step = min(self._undecided, default=None)
+        if step is None:
             return False
-        slot, closing = decided.slot, decided.closing
-        closed = self.ledger.closed[slot.step] if slot.step < len(self.ledger.closed) else None
-        if closed is None or _closing_of(closed) != closing:
-            if any(entry != ABSENT and entry not in self.shelf for _, entry in closing):
-                return False
-            self._close(slot, closing, now)
-        self._undecided = None
-        self.ledger.certificates[slot.step] = decided.certificate
-        if self.live:
-            self._do(Record(data=write_kept(decided.certificate), must_sync=False))
-        self._settle(slot.step)
+        decided = self._undecided[step]
+        if step > self.course.step:
+            return False
+        if decided.slot == self._slot_at(step):
+            closing = decided.closing
+            closed = self.ledger.closed[step] if step < self.course.step else None
+            if closed is None or _closing_of(closed) != closing:
+                if any(entry != ABSENT and entry not in self.shelf for _, entry in closing):
+                    return False
+                self._close(decided.slot, closing, now)
+            self.ledger.certificates[step] = decided.certificate
+            if self.live:
+                self._do(Record(data=write_kept(decided.certificate), must_sync=False))
+            self._settle(step)
+        # Otherwise an earlier step was decided otherwise, and this decision is about a log that is void.
+        del self._undecided[step]
         return True
 
     def _settle(self, step: int) -> None:
@@ -785,7 +790,7 @@ class Steps:
 
     def _is_wanted(self, entry: Entry) -> bool:
         """Whether a decision that is known closes its step with this very entry."""
-        decided = self._undecided
+        decided = self._undecided.get(entry.step)
         return decided is not None and (entry.seat, entry.id) in decided.closing
 
     def _vote(self, vote: Entry, now: float) -> None:

@@ -543,6 +543,10 @@ class World:
         lying = len(self.setup.misbehaviours)
         if len(left) < self.setup.seats and all(peer.session.step == 0 for peer in left):
             return True  # a table that was never agreed to by all has not begun
+        roster = max((peer.session for peer in left if peer.up), key=lambda session: session.step).seats
+        able = [peer for peer in left if peer.seat in roster]
+        if len(able) < quorum(len(roster)):
+            return True
         return len(left) < quorum(self.setup.seats) or lying > liars(self.setup.seats)
 
     def _judge(self) -> None:
