@@ -184,6 +184,8 @@ class Steps:
     def go_live(self, now: float) -> None:
         """Everything that the journal knew has been given: begin to sign."""
         self.live = True
+        for vote in self.voice.votes if self.voice is not None else ():
+            self.shelf.add_vote(vote)  # others may have missed it
         self.tail.go_live(now)
         self._opened(now)
         if self.voice is not None and self.voice.abandoned is not None:
