@@ -309,10 +309,12 @@ def test_games_end_whoever_leaves_whenever(seed: int) -> None:
             leave_or_return(rng, local, game)
         else:
             step(rng, local, game)
-        assert game.digest() == twin.digest()
         if not game.table.away:
             check_cards(local, game)
+        if rng.random() < 0.02:
+            assert game.digest() == twin.digest()
     assert isinstance(game.need, Over), (name, options)
+    assert game.digest() == twin.digest()
 
 
 def leave_or_return(rng: random.Random, local: LocalTable, game: RumGame) -> None:
