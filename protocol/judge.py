@@ -30,12 +30,13 @@ from typing import Any, Final
 from protocol.agreement import verify_nonce
 from protocol.ballot import read_certificate, verify_certificate
 from protocol.canonical import array, octets, text
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.dealing import PublicDeck
 from protocol.deck import UNKNOWN_CARD
 from protocol.entry import HEAD_BYTES, Entry, Kind, from_value
 from protocol.errors import EncodingError, VerificationError
 from protocol.game import Refused
+from protocol.position import Stage
 from protocol.window import NONCE_BYTES, commitment, open_slots
 
 MAX_TEXT: Final = 200

@@ -13,13 +13,14 @@ from functools import partial
 from protocol import log
 from protocol.agreement import Agreement
 from protocol.ballot import Certificate
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.dealing import Decks
 from protocol.entry import Entry
 from protocol.errors import LocalProtocolError
 from protocol.events import Event
 from protocol.game import Game
 from protocol.log import ClosedStep, Contribution
+from protocol.position import Stage
 
 
 class Ledger:

@@ -15,13 +15,14 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from protocol.agreement import agreement_nonce
 from protocol.canonical import decode, encode
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.dealing import Decks, PublicDeck, SecretHalf
 from protocol.effects import StoreSecret
 from protocol.entry import Entry, Kind
 from protocol.errors import LocalProtocolError
 from protocol.game import Card, Slot
 from protocol.identity import Identity, tagged_hash
+from protocol.position import Stage
 from protocol.window import NONCE_BYTES, PASS, commitment
 
 SEED_BYTES: Final = 32

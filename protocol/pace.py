@@ -20,8 +20,9 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final
 
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.events import Continued, Event, Pause, Suspended, Waiting
+from protocol.position import Stage
 from protocol.steps import NEVER, Steps
 
 NOTICE_SECONDS: Final = 3.0

@@ -29,7 +29,6 @@ from protocol import events, gossip
 from protocol.agreement import Agreement
 from protocol.ballot import read_certificate
 from protocol.canonical import array, octets
-from protocol.course import Stage
 from protocol.dealing import Decks, RealDecks
 from protocol.effects import Close, Effect, Notify, Send, Timer
 from protocol.entry import MAX_CONTENT, Entry, Kind, Nature, entry_id, read
@@ -39,6 +38,7 @@ from protocol.gossip import Have, Link, Links, Place
 from protocol.identity import SIGNATURE_BYTES, Identity, tagged_hash, words
 from protocol.own import OwnSeat
 from protocol.pace import Pacer
+from protocol.position import Stage
 from protocol.quorum import quorum
 from protocol.records import (
     AnswerRecord,

@@ -32,7 +32,7 @@ from protocol import events, evidence
 from protocol.agreement import Agreement
 from protocol.arbiter import Accused, Cast, Closed, Decided, Keep, Tell, Times
 from protocol.ballot import ABSENT, Certificate, Closing, Slot
-from protocol.course import Course, Due, Stage
+from protocol.course import Course
 from protocol.dealing import Decks
 from protocol.effects import Effect, Publish, Record, WipeSecret, Work
 from protocol.entry import Entry, Kind
@@ -44,6 +44,7 @@ from protocol.judge import belongs, judge, judge_abandonment, judge_return
 from protocol.ledger import Ledger
 from protocol.log import ClosedStep, head_after
 from protocol.own import SecretLost
+from protocol.position import Due, Stage
 from protocol.quorum import quorum
 from protocol.records import write_closed, write_held, write_kept, write_proof
 from protocol.shelf import HORIZON, Shelf

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from protocol import log
 from protocol.agreement import Agreement
-from protocol.course import Course, Stage, scores_of
+from protocol.course import Course
 from protocol.dealing import Decks
 from protocol.entry import Kind
 from protocol.errors import EncodingError, LocalProtocolError, ProtocolError, VerificationError
@@ -22,6 +22,7 @@ from protocol.game import Game
 from protocol.identity import words
 from protocol.judge import belongs, judge
 from protocol.log import PublishedStep
+from protocol.position import Stage, scores_of
 
 
 class LogRefused(ProtocolError):  # noqa: N818 - the verdict, not a mistake of this program

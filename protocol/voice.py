@@ -26,12 +26,13 @@ from typing import Any
 
 from protocol import events
 from protocol.arbiter import Cast
-from protocol.course import Course, Due, Stage
+from protocol.course import Course
 from protocol.effects import Effect, Notify, Record
 from protocol.entry import Entry, Kind, Nature, sign
 from protocol.errors import LocalProtocolError
 from protocol.game import Refused
 from protocol.own import Made, OwnSeat
+from protocol.position import Due, Stage
 from protocol.records import write_answer, write_own
 
 Place = tuple[int, int, bytes]

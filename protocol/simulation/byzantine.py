@@ -38,9 +38,10 @@ from random import Random
 from typing import Any, Final
 
 from protocol import gossip
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.entry import Entry, Kind, from_value, sign
 from protocol.game import Refused
+from protocol.position import Stage
 from protocol.session import Session
 from protocol.window import commitment
 

@@ -14,7 +14,7 @@ from p2p_rummy.games.rum import RumGame
 from p2p_rummy.games.rum_snapshot import state
 from protocol import log
 from protocol.agreement import Agreement, claim
-from protocol.course import Course, Stage, scores_of
+from protocol.course import Course
 from protocol.dealing import RealDecks
 from protocol.entry import Entry, sign
 from protocol.game import Faces, Game, Over, Seat
@@ -22,6 +22,7 @@ from protocol.identity import words
 from protocol.journal import LOG_MAGIC
 from protocol.judge import judge
 from protocol.own import OwnSeat
+from protocol.position import Stage, scores_of
 from scripts.vector_files.form import File, fixed, somebody, source
 from scripts.vector_files.needs import told
 

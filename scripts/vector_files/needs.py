@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.game import Deal, Showdown, Shuffle, Turn
+from protocol.position import Stage
 
 
 def told(course: Course) -> dict[str, Any]:

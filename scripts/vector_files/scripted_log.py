@@ -8,13 +8,14 @@ from typing import Any, Final
 from protocol import ballot, log
 from protocol.agreement import Agreement, agreement_nonce, claim
 from protocol.ballot import ABSENT, Certificate, Slot
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.dealing import RealDecks
 from protocol.entry import Entry, Kind, sign
 from protocol.group import secret_combination
 from protocol.hand_secret import HandSecret
 from protocol.identity import words
 from protocol.judge import judge
+from protocol.position import Stage
 from protocol.proofs import SecretStream, Transcript, prove_equality
 from protocol.window import commitment
 from scripts.vector_files.form import Case, fixed, refused, somebody, source

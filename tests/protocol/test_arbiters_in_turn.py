@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from protocol import events
-from protocol.course import Course, Stage
+from protocol.course import Course
+from protocol.position import Stage
 from tests.protocol.tables import Peer, Table, events_of
 
 

@@ -17,10 +17,10 @@ from p2p_rummy.games import make_game
 from p2p_rummy.games.rum import RumGame
 from p2p_rummy.games.rum_table import DEAL, FETCH, FIRST_DISCARD, NAME, PLAY, RESHUFFLE
 from protocol.agreement import Agreement
-from protocol.course import Stage
 from protocol.dealing import RealDecks
 from protocol.events import MoveMade, SeatDropped
 from protocol.game import Game, Over
+from protocol.position import Stage
 from protocol.verify import verify_log
 from tests.protocol import tables
 
