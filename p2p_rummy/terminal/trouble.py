@@ -57,7 +57,9 @@ def trouble_lines(event: events.Event, names: Sequence[str], now: float) -> list
             return [_("{name} has waited as long as was agreed: the table is recorded as abandoned. Nobody has won by "
                       "it, and if all come back it goes on.", name=names[seat])]  # fmt: skip
         case events.HandVoid():
-            return [_("A card is none of the pack, and nobody can be blamed: the hand is void and dealt again.")]
+            return [
+                _("A card is none of the pack, and nobody can be blamed: the hand is void and dealt again.")
+            ]
         case events.Continued():
             return [_("The table goes on.")]
         case events.SeatAbsent(seat=seat, dropped=False):

@@ -13,7 +13,7 @@ from typing import Any
 
 from protocol import canonical
 from protocol.canonical import Value
-from protocol.dealing import PublicDeck, RealDecks
+from protocol.dealing import RealDecks
 from protocol.deck import Deck
 from protocol.errors import VerificationError
 from protocol.game import Card, Slot
@@ -30,7 +30,7 @@ class SharedDecks(RealDecks):
     def __init__(self) -> None:
         self._verdicts: Verdicts = {}
 
-    def deck(self, table: bytes, hand: int, seats: tuple[int, ...], threshold: int | None) -> PublicDeck:
+    def deck(self, table: bytes, hand: int, seats: tuple[int, ...], threshold: int | None) -> Deck:
         return SharedDeck(self._verdicts, table, hand, seats, threshold)
 
 
