@@ -9,6 +9,7 @@ import * as hand from "./hand.js";
 import * as motion from "./motion.js";
 import { callText, meanings, parseAll, plainMoves, takeOf } from "./moves.js";
 import { grab } from "./drag.js";
+import { doer, doings, lastTurn } from "./again.js";
 import { clockText, problemWords, refusedWords, situation, told } from "./words.js";
 import { change, load, movesAreShown, settings } from "./settings.js";
 import { play as playSound } from "./sound.js";
@@ -507,21 +508,17 @@ document.addEventListener("keydown", (event) => {
 
 async function showAgain() {
   if (S.again || S.replay) return;
-  const moves = history.map(({ happened }) => happened.find((item) => item.kind === "move_made" || (item.kind === "ruled" && item.winner !== null && item.winner !== undefined)));
-  const who = (item) => (item.kind === "ruled" ? item.winner : item.seat);
-  let end = moves.length - 1;
-  while (end >= 0 && (!moves[end] || who(moves[end]) === S.live.me)) end--;
-  if (end < 1) { hint("again.none"); return; }
-  let start = end;
-  while (start > 1 && (!moves[start - 1] || who(moves[start - 1]) === who(moves[end]))) start--;
+  const turn = lastTurn(history, S.live.me);
+  if (!turn) { hint("again.none"); return; }
   S.again = true;
-  show(history[start - 1].view, null);
-  for (let at = start; at <= end; at++) {
-    if (!moves[at]) continue;
+  show(history[turn.start - 1].view, null);
+  for (let at = turn.start; at <= turn.end; at++) {
+    const done = doings(history[at].happened).filter((item) => doer(item) === turn.seat);
+    if (!done.length) continue;
     await pause(450);
     const places = motion.capture();
     show(history[at].view, null);
-    S.notice = told(history[at].view, moves[at], { before: history[at - 1].view });
+    S.notice = done.map((item) => told(history[at].view, item, { before: history[at - 1].view })).join(" ");
     render();
     await fly(places, history[at].view, history[at].happened, history[at - 1].view);
   }
