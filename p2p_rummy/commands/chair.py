@@ -34,6 +34,9 @@ from protocol.peer import Home, Table
 
 OpenTable = Callable[[Home], AbstractAsyncContextManager[Table]]
 
+THINK_SECONDS = 1.0
+"""How long a sharp bot may think about a move at a table with people; most moves take it less."""
+
 
 def add_chair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -198,7 +201,7 @@ def _face(
         face = LineMode(table, _write, trio.current_time, style)
     if not level:
         return face
-    bot = make_bot(level, seed=random.SystemRandom().getrandbits(64))
+    bot = make_bot(level, seed=random.SystemRandom().getrandbits(64), think_seconds=THINK_SECONDS)
     seat = BotSeat(table, face, bot.choose, pause_seconds=args.pause)
     nursery.start_soon(seat.think)
     return seat
