@@ -168,6 +168,7 @@ class Peer:
     def stop(self, *, torn: bool = False) -> None:
         """The process is killed."""
         self.up = False
+        self.frozen_until = 0.0
         self._life += 1
         self._effects.clear()
         self.disk.crash(self.random, torn=torn)
@@ -180,10 +181,12 @@ class Peer:
         if not self.up:
             return
         if self.world.now < self.frozen_until:
-            self.later(self.frozen_until - self.world.now, lambda: self.give(do))
+            self.later(0.0, lambda: self.give(do))
             return
         try:
             do(self.session)
+        except Refused:
+            raise  # to whoever chose this move
         except Exception:
             if self.misbehaviour is None:
                 raise
@@ -194,9 +197,18 @@ class Peer:
         self.act()
 
     def later(self, seconds: float, do: Callable[[], None]) -> None:
-        """Something of this process's life; it dies with it."""
+        """Something of this process's life: it waits while the process stands still, and dies with it."""
         life = self._life
-        self.world.at(self.world.now + seconds, lambda: do() if self._life == life and self.up else None)
+
+        def due() -> None:
+            if self._life != life or not self.up:
+                return
+            if self.world.now < self.frozen_until:
+                self.world.at(self.frozen_until, due)
+            else:
+                do()
+
+        self.world.at(self.world.now + seconds, due)
 
     # --- effects ---------------------------------------------------------------------------------------
 
