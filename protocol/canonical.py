@@ -27,9 +27,11 @@ written either.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
+
+import msgpack
 
 from protocol.errors import EncodingError, LocalProtocolError
 
@@ -56,9 +58,12 @@ DEFAULT_LIMITS: Final = Limits()
 
 def encode(value: Value) -> bytes:
     """The one encoding of ``value``.  Raises LocalProtocolError for a value that has none."""
-    out = bytearray()
-    _write(out, value)
-    return bytes(out)
+    _check(value)
+    try:
+        data: bytes = msgpack.packb(value)  # its headers are the shortest there are
+    except ValueError as error:
+        raise LocalProtocolError(f"the value cannot be encoded: {error}") from None
+    return data
 
 
 def decode(data: bytes, *, limits: Limits = DEFAULT_LIMITS, field: str = "") -> Any:
@@ -79,50 +84,25 @@ def decode(data: bytes, *, limits: Limits = DEFAULT_LIMITS, field: str = "") -> 
 # --- writing -------------------------------------------------------------------------------------------
 
 
-def _write(out: bytearray, value: Value) -> None:
-    # bool before int: True is an int to Python and must never become a 1.
-    if value is False:
-        out.append(0xC2)
-    elif value is True:
-        out.append(0xC3)
-    elif isinstance(value, int):
-        _write_integer(out, value)
-    elif isinstance(value, bytes):
-        _write_header(out, len(value), fix=None, widths=((0xC4, 1), (0xC5, 2), (0xC6, 4)))
-        out += value
-    elif isinstance(value, str):
-        try:
-            text = value.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise LocalProtocolError(f"text with a lone surrogate cannot be encoded: {error}") from None
-        _write_header(out, len(text), fix=(0xA0, 32), widths=((0xD9, 1), (0xDA, 2), (0xDB, 4)))
-        out += text
-    elif isinstance(value, (list, tuple)):
-        _write_header(out, len(value), fix=(0x90, 16), widths=((0xDC, 2), (0xDD, 4)))
-        for item in value:
-            _write(out, item)
-    else:
-        raise LocalProtocolError(f"a {type(value).__name__} has no canonical encoding")
+def _check(value: Value) -> None:
+    """Refuse what has no encoding: msgpack would write maps, floats, nil and negative numbers too."""
+    nodes: list[Any] = [value]
+    for node in nodes:  # those that are added on the way, too
+        kind = type(node)
+        if kind is list or kind is tuple:
+            nodes += node
+        elif kind is int:
+            if not 0 <= node < INTEGER_LIMIT:
+                raise LocalProtocolError(f"the integer {node} is not in 0..2**53-1")
+        elif kind is not bytes and kind is not str and kind is not bool:
+            _check_odd(node)
 
 
-def _write_integer(out: bytearray, value: int) -> None:
-    if not 0 <= value < INTEGER_LIMIT:
-        raise LocalProtocolError(f"the integer {value} is not in 0..2**53-1")
-    _write_header(out, value, fix=(0x00, 128), widths=((0xCC, 1), (0xCD, 2), (0xCE, 4), (0xCF, 8)))
-
-
-def _write_header(
-    out: bytearray, number: int, *, fix: tuple[int, int] | None, widths: Iterable[tuple[int, int]]
-) -> None:
-    if fix is not None and number < fix[1]:
-        out.append(fix[0] + number)
-        return
-    for tag, width in widths:
-        if number < 1 << (8 * width):
-            out.append(tag)
-            out += number.to_bytes(width, "big")
-            return
-    raise LocalProtocolError(f"a length of {number} has no canonical encoding")
+def _check_odd(node: object) -> None:
+    """A member of an enumeration counts as its number; nothing else but the five types has an encoding."""
+    if not isinstance(node, int):
+        raise LocalProtocolError(f"a {type(node).__name__} has no canonical encoding")
+    _check(int(node))
 
 
 # --- reading -------------------------------------------------------------------------------------------

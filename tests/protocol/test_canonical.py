@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from protocol import canonical
 from protocol.canonical import Limits, decode, encode
+from protocol.entry import Kind
 from protocol.errors import EncodingError, LocalProtocolError
+from tests.second.encoding import encode as second_encode
 
 values = st.recursive(
     st.integers(0, 2**53 - 1) | st.booleans() | st.binary(max_size=300) | st.text(max_size=40),
@@ -72,10 +74,10 @@ def test_lists_take_the_shortest_header(size: int, header: str) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(values)
-def test_what_is_encoded_is_decoded_and_msgpack_agrees(value: Any) -> None:
+def test_what_is_encoded_is_decoded_and_another_encoder_agrees(value: Any) -> None:
     data = encode(value)
     assert decode(data, limits=Limits(max_depth=40)) == value
-    assert data == msgpack.packb(value, use_bin_type=True)
+    assert data == second_encode(value)
     assert msgpack.unpackb(data, raw=False, strict_map_key=True) == value
 
 
@@ -171,10 +173,16 @@ def test_depth_nodes_and_bytes_are_bounded_exactly() -> None:
         decode(encode(b"12345"), limits=limits)
 
 
-@pytest.mark.parametrize("value", [-1, 2**53, 1.0, None, {}, bytearray(b"x"), "\ud800", [None], {1}])
+@pytest.mark.parametrize(
+    "value", [-1, 2**53, 1.0, None, {}, bytearray(b"x"), "\ud800", [None], {1}, [[-1]], range(2)]
+)
 def test_values_without_an_encoding_are_refused_when_written(value: Any) -> None:
     with pytest.raises(LocalProtocolError):
         encode(value)
+
+
+def test_a_member_of_an_enumeration_is_written_as_its_number() -> None:
+    assert encode([Kind.MOVE, True]) == encode([6, True]) == bytes.fromhex("9206c3")
 
 
 def test_f74_f75_a_shape_takes_no_look_alike() -> None:
