@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 import trio
 
 from protocol.agreement import Agreement
-from protocol.events import Event, GameOver, Halted
+from protocol.events import Event, GameOver, Halted, WindowOpened
 from protocol.game import Card, Game, Slot
 
 
@@ -77,6 +77,19 @@ class Listener(Protocol[Heard]):
 
 class Face(Listener[Event], Protocol):
     """A seat's face: told what the session tells."""
+
+
+def is_prompt(agreement: Agreement, window: WindowOpened) -> bool:
+    """Whether an answer in this call window is sealed as soon as it is given: the table agreed on no countdown."""
+    return window.sealed and not agreement.window_ms
+
+
+def answer_by(agreement: Agreement, window: WindowOpened) -> float:
+    """Until when this seat may answer, on the clock of the events.
+
+    Without a countdown a silent seat's pass is sealed after half the time of a step (:mod:`protocol.voice`).
+    """
+    return window.closes_at + (agreement.step_ms // 2 / 1000 if is_prompt(agreement, window) else 0.0)
 
 
 class Ended(Exception):  # noqa: N818 - not an error as such

@@ -6,7 +6,7 @@ the present shuffle went, what is wrong.  Times go out as milliseconds that are 
 
     players   [{"name", "fingerprint", "bot", "link": "here" | "away" | "waited" | "absent" | "dropped"}]
     clock     {"seats", "left_ms"} of the present turn, or null
-    window    {"after", "left_ms", "limit_ms", "safe"} of the open call window, or null
+    window    {"after", "left_ms", "limit_ms", "prompt", "safe"} of the open call window, or null
     shuffles  {"hand", "made": [{"seat", "position", "of", "cards", "verified", "ms"}]}
     problem   {"code", "seats", "left_ms", "message"} or null
     table, words, head, step, ticket
@@ -20,6 +20,7 @@ from enum import Enum
 from typing import Any
 
 from p2p_rummy.cards import card_name
+from p2p_rummy.seat import answer_by, is_prompt
 from p2p_rummy.terminal.text import printable
 from protocol import events as ev
 from protocol.agreement import Agreement
@@ -120,9 +121,9 @@ class Facts:
                 self._shuffle(event)
             case ev.TurnBegan():
                 self._turn, self._window = event, None
-            case ev.WindowOpened(closes_at=closes_at):
+            case ev.WindowOpened():
                 self._turn, self._window, self._safe = None, event, False
-                self._window_length = max(0.0, closes_at - now)
+                self._window_length = max(0.0, answer_by(self.agreement, event) - now)
             case ev.AnswerSafe():
                 self._safe = True
             case ev.Ruled():
@@ -230,8 +231,9 @@ class Facts:
             return None
         return {
             "after": self._window.after,
-            "left_ms": left(self._window.closes_at, now),
+            "left_ms": left(answer_by(self.agreement, self._window), now),
             "limit_ms": round(self._window_length * 1000),
+            "prompt": is_prompt(self.agreement, self._window),
             "safe": self._safe,
         }
 

@@ -127,7 +127,7 @@ class Rehearsal:
         coins: Sequence[bytes] = (),
         policy: Policy = cautious,
         seed: int = 1,
-        window_seconds: float = 6.0,
+        window_seconds: float = 60.0,
         prompt: bool = True,
         bot_seconds: float = 0.0,
         shuffle_seconds: float = 0.0,

@@ -12,9 +12,9 @@ from protocol.agreement import Agreement, claim
 from protocol.identity import Identity
 
 
-def facts(me: int | None = 0, names: tuple[str, ...] = ("Ann", "Bo", "Cy")) -> Facts:
+def facts(me: int | None = 0, names: tuple[str, ...] = ("Ann", "Bo", "Cy"), **times: int) -> Facts:
     seats = tuple(claim(Identity(bytes([n + 1]) * 32), name, bytes([n]) * 32) for n, name in enumerate(names))
-    return Facts(Agreement(game="rum500", rules_version=1, options=(), seats=seats), me)
+    return Facts(Agreement(game="rum500", rules_version=1, options=(), seats=seats, **times), me)
 
 
 def after(*happened: events.Event, now: float = 100.0, at: float = 100.0) -> dict[str, Any]:
@@ -37,10 +37,31 @@ def test_a_turn_has_a_clock_until_the_move() -> None:
 
 def test_a_window_shows_its_whole_length_and_what_is_left() -> None:
     window = events.WindowOpened(after=0, seats=(1, 2), closes_at=108.0, sealed=True)
-    assert after(window, at=103.0)["window"] == {"after": 0, "left_ms": 5000, "limit_ms": 8000, "safe": False}
+    assert after(window, at=103.0)["window"] == {
+        "after": 0,
+        "left_ms": 5000,
+        "limit_ms": 8000,
+        "prompt": False,
+        "safe": False,
+    }
     assert after(window, events.AnswerSafe(step=4))["window"]["safe"] is True
     ruled = events.Ruled(arbiter=2, answers=((1, "pass"), (2, "pass")), winner=None)
     assert after(window, ruled)["window"] is None
+
+
+def test_a_window_without_a_countdown_shows_the_time_after_which_silence_is_a_pass() -> None:
+    """Half of the 15 s that a step has (protocol.voice)."""
+    told = facts(window_ms=0, step_ms=15_000)
+    told.take(events.WindowOpened(after=0, seats=(1, 2), closes_at=100.0, sealed=True), 100.0)
+    window = told.plain(102.0, step=7, head=bytes(32))["window"]
+    assert (window["left_ms"], window["limit_ms"], window["prompt"]) == (5500, 7500, True)
+
+
+def test_an_open_answer_has_the_time_that_the_event_says() -> None:
+    told = facts(window_ms=0)
+    told.take(events.WindowOpened(after=0, seats=(1,), closes_at=190.0, sealed=False), 100.0)
+    window = told.plain(100.0, step=7, head=bytes(32))["window"]
+    assert (window["left_ms"], window["prompt"]) == (90_000, False)
 
 
 def test_a_wait_that_may_last_for_ever_shows_no_clock() -> None:

@@ -33,7 +33,7 @@ const S = {
   hover: null, // card of the pile under the pointer
   focus: null, // card of the hand that Tab reaches
   calling: null, // {cards: Set} while a call is being put together
-  passed: false, // has answered pass in this window
+  answer: "", // what was answered in this window: a move's text
   asking: null, // a question in a dialog: {title, choices: [{label, cards, run}], ...}
   panel: null, // name of the open side panel
   lines: [], // what happened and what was said: {text, kind, seat}
@@ -106,7 +106,7 @@ function show(view, before) {
   if (!view.public.discard.includes(S.hover)) S.hover = null;
   if (!held.has(S.focus)) S.focus = null;
   if (before && (before.need.kind !== view.need.kind || before.need.seats.join() !== view.need.seats.join())) S.notice = "";
-  if (!view.facts.window || view.public.phase !== "call") { S.calling = null; S.passed = false; }
+  if (!view.facts.window || view.public.phase !== "call") { S.calling = null; S.answer = ""; }
   render();
 }
 
@@ -145,7 +145,7 @@ function note(view, item, before) {
   switch (item.kind) {
     case "move_made": playSound(/^(meld|lay)/.test(item.text) ? "meld" : item.text === "pass" ? "chat" : "card"); break;
     case "ruled": if (item.winner !== null && item.winner !== undefined) playSound("rummy"); break;
-    case "window_opened": S.passed = false; if (item.seats.includes(view.me)) playSound("window"); break;
+    case "window_opened": windows++; S.answer = ""; if (item.seats.includes(view.me)) playSound("window"); break;
     case "shuffle_made": playSound("shuffle"); break;
     case "game_over": S.panel = "scores"; playSound("over"); break;
     case "hand_over": if (matchMedia("(min-width: 1100px)").matches) S.panel ??= "scores"; break;
@@ -201,16 +201,24 @@ setInterval(() => {
 
 // --- what the player does -----------------------------------------------------------------------------------------
 
+let windows = 0;
+
 async function send(text) {
   if (S.again || S.replay) return false;
   motion.land();
   S.notice = "";
   S.pending = true;
+  // When an answer has gone through, the next window may be open already: only this one counts as answered.
+  const asked = inWindow() ? windows : 0;
+  const before = S.answer;
+  if (asked) S.answer = text;
   render();
   try {
     await ask("move", { text });
+    if (asked === windows) S.calling = null;
     return true;
   } catch (refused) {
+    if (asked === windows) S.answer = before;
     S.notice = refused.code === "page_offline" ? t("state.offline") : refusedWords(refused);
     speak(S.notice);
     playSound("refused");
@@ -330,7 +338,7 @@ const act = {
   discardCards: (cards) => { S.selected = new Set(cards); return act.discard(); },
   meldCards: (cards) => { S.selected = new Set(cards); return act.meld(); },
   layCards: (cards, id) => { S.selected = new Set(cards); return act.layOn(id); },
-  pass: () => send("pass").then((done) => { if (done && S.shown.need.kind === "window") { S.passed = true; S.calling = null; render(); } }),
+  pass: () => send("pass"),
 
   /** Meld id -> true for every meld that the selection (or a call) may be put on. */
   targets: () => {
@@ -339,15 +347,13 @@ const act = {
     return new Map(Object.keys(act.meanings().lay).map((id) => [id, true]));
   },
 
-  rummy: () => { S.calling = { cards: new Set() }; S.passed = false; S.selected.clear(); speak(t("call.choose")); render(); document.querySelector(".pile .card:last-child")?.focus(); },
+  rummy: () => { S.calling = { cards: new Set() }; S.selected.clear(); speak(t("call.choose")); render(); document.querySelector(".pile .card:last-child")?.focus(); },
   call: (id) => {
     const pile = S.shown.public.discard;
     const cards = pile.filter((card) => S.calling.cards.has(card));
     if (!cards.length) return hint("call.choose");
     const jokers = cards.filter((card) => parts(card).joker);
-    return nameJokers(jokers, {}, async (as) => {
-      if (await send(callText(cards, as, id))) { S.calling = null; S.passed = true; render(); }
-    });
+    return nameJokers(jokers, {}, (as) => send(callText(cards, as, id)));
   },
 
   sort: async (how) => {
@@ -475,7 +481,7 @@ const KEYS = {
   m: () => act.meld(),
   l: () => act.lay(),
   x: () => act.discard(),
-  r: () => inWindow() && act.rummy(),
+  r: () => inWindow() && !isGiven() && act.rummy(),
   n: () => S.calling && act.call(""),
   p: () => (act.may("pass") ? act.pass() : undefined),
   s: () => act.sort("suit"),
@@ -489,7 +495,10 @@ const KEYS = {
   "?": () => act.open("keys"),
 };
 
-const inWindow = () => S.shown?.need.kind === "window" && S.shown.public.phase === "call" && S.shown.facts.window && S.shown.need.seats.concat(S.passed ? [S.shown.me] : []).includes(S.shown.me);
+/** Without a countdown an answer is sealed as soon as it is given. */
+const isGiven = () => S.answer !== "" && S.shown.facts.window.prompt;
+
+const inWindow = () => S.shown?.need.kind === "window" && S.shown.public.phase === "call" && S.shown.facts.window && (S.answer !== "" || S.shown.need.seats.includes(S.shown.me));
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
@@ -617,7 +626,7 @@ function draw() {
   if (S.screen === "seating") { document.title = t("title.seating"); patch(app, [banner(), seatingPage(S.seating, act)]); return; }
   if (S.screen !== "table") { patch(app, [h("p", { class: "loading" }, S.offline ? t("state.offline") : t("state.loading"))]); return; }
   patch(app, [
-    h("div", { class: `page ${S.panel ? "with-panel" : ""} ${S.replay || S.again ? "past" : ""} ${S.shown.me === null ? "watching" : ""}`, key: "page" },
+    h("div", { "data-step": S.shown.facts.step, class: `page ${S.panel ? "with-panel" : ""} ${S.replay || S.again ? "past" : ""} ${S.shown.me === null ? "watching" : ""}`, key: "page" },
       h("a", { class: "skip", href: "#hand", on: { click: (event) => { event.preventDefault(); focusHand(); } } }, t("bar.skip")),
       bar(), banner(), ticker(), felt(S, act), tray(S, act, inWindow()),
       S.panel && PANELS[S.panel] ? panel(S.panel, S, act) : null),

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { cardSigns } from "./cards.js";
+import { parse } from "./moves.js";
 import { clockText, moveWords } from "./words.js";
 import { hand } from "./table.js";
 
@@ -64,6 +65,14 @@ function ring(clock) {
     }));
 }
 
+/** What this seat will answer when the countdown ends. */
+function answered(text) {
+  if (text === "pass") return t("call.passed");
+  const move = parse(text);
+  const cards = move.cards.map((card) => cardSigns(card, move.as[card])).join(" ");
+  return t(move.verb === "rummy" ? "call.made" : "call.chosen", { cards });
+}
+
 function windowBar(S, act) {
   const view = S.shown;
   const clock = view.facts.window;
@@ -71,9 +80,10 @@ function windowBar(S, act) {
   const callable = view.public.options.calling !== "off";
   const others = S.legal.some((move) => move.verb === "meld" || move.verb === "lay"); // R210: out of turn
   const hints = S.legal.filter((move) => move.verb === "rummy");
-  const state = clock.safe ? t("call.safe") : S.passed ? t("call.passed") : "";
+  const given = S.answer !== "" && clock.prompt;
+  const state = clock.safe ? t("call.safe") : given ? t("call.given") : S.answer ? answered(S.answer) : "";
   return h("div", { class: "window-bar", key: "window", role: "group", "aria-label": t("call.label") },
-    !callable ? null : h("button", { key: "rummy", type: "button", class: `rummy ${calling ? "armed" : ""}`, "data-do": "rummy", "aria-pressed": calling ? "true" : "false", "aria-keyshortcuts": "r", on: { click: act.rummy } },
+    !callable || given ? null : h("button", { key: "rummy", type: "button", class: `rummy ${calling ? "armed" : ""}`, "data-do": "rummy", "aria-pressed": calling ? "true" : "false", "aria-keyshortcuts": "r", on: { click: act.rummy } },
       ring(clock), h("span", { class: "rummy-word" }, t("call.rummy"))),
     calling
       ? [
@@ -84,9 +94,9 @@ function windowBar(S, act) {
       : [
         h("p", { key: "how", class: "window-words" }, state || t(callable ? "call.open" : "call.out_of_turn"), " ",
           clock.left_ms > 0 ? h("span", { class: "clock", "data-clock": clock.until }, clockText(clock)) : null),
-        ...(others ? layButtons(S, act) : []),
-        button("pass", t("action.pass"), { lit: act.may("pass") && !S.passed, primary: false, run: act.pass, shortcut: "p" }),
-        ...hints.slice(0, 6).map((move) => button(`hint ${move.text}`, t("call.hint", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : "") }), { lit: true, run: () => act.send(move.text) })),
+        ...(others && !given ? layButtons(S, act) : []),
+        given ? null : button("pass", t("action.pass"), { lit: act.may("pass") && S.answer !== "pass", primary: false, run: act.pass, shortcut: "p" }),
+        ...(given ? [] : hints.slice(0, 6)).map((move) => button(`hint ${move.text}`, t("call.hint", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : "") }), { lit: true, run: () => act.send(move.text) })),
       ]);
 }
 
