@@ -166,8 +166,10 @@ class RumGame:
         face = table.face
         cards = move.cards
         if len(cards) == 1 and not known:
-            for slot in table.hands[seat]:
-                if faces.get(slot) == cards[0] and face[slot] < 0:
+            held = [*faces.values()]
+            if cards[0] in held:
+                slot = [*faces][held.index(cards[0])]
+                if face[slot] < 0 and slot in table.hands[seat]:
                     return (slot,)
         slots = tuple(
             [slot for slot in table.hands[seat] if face[slot] < 0 and faces.get(slot, UNKNOWN) in cards]

@@ -47,6 +47,12 @@ class Book:
         self._runs: list[dict[int, Texts]] = [{} for _ in range(4)]
         self._groups: list[dict[int, Texts]] = [{} for _ in range(RANK_COUNT)]
         self._shapes: dict[tuple[Placed, ...], Shape] = {}
+        self._top = HIGH_ACE if rules.high_ace else HIGH_ACE - 1
+        lows = range(RANK_COUNT if rules.corner else self._top - rules.min_run + 2)
+        self._shortest = [
+            (low, sum(1 << (low + step) % RANK_COUNT for step in range(rules.min_run))) for low in lows
+        ]
+        """Lowest position and ranks (bits) of each shortest run."""
 
     def melds(self, bits: int, extra_joker: int = 0) -> list[str]:
         """Every new meld in the set.  ``extra_joker`` (bits) may be used beside it (the dealer's joker)."""
@@ -122,6 +128,12 @@ class Book:
 
     def _find_runs(self, suit: int, key: int) -> Iterator[str]:
         rules = self._rules
+        jokers = _joker_names(key >> 26) if rules.wild else []
+        held = key & SUIT | key >> RANK_COUNT & SUIT
+        # Most patterns hold no run at all, and few a place where one begins.
+        starts = [low for low, places in self._shortest if (places & ~held).bit_count() <= len(jokers)]
+        if not starts or not held:
+            return
         copies = [
             [
                 NAMES[suit * RANK_COUNT + rank + PACK * pack]
@@ -130,22 +142,19 @@ class Book:
             ]
             for rank in range(RANK_COUNT)
         ]
-        jokers = _joker_names(key >> 26) if rules.wild else []
-        top = HIGH_ACE if rules.high_ace else HIGH_ACE - 1
-        for low in range(RANK_COUNT):
-            missing = 0
-            naturals = 0
-            for length in range(1, LONGEST_RUN + 1):
-                position = low + length - 1
-                if position > top and not rules.corner:
-                    break
-                held = bool(copies[position % RANK_COUNT])
-                missing += not held
-                naturals += held
+        for low in starts:
+            room = LONGEST_RUN if rules.corner else self._top - low + 1
+            ranks = [(low + step) % RANK_COUNT for step in range(rules.min_run - 1)]
+            missing = sum(not copies[rank] for rank in ranks)
+            natural = missing < len(ranks)
+            for length in range(rules.min_run, min(room, LONGEST_RUN) + 1):
+                rank = (low + length - 1) % RANK_COUNT
+                ranks.append(rank)
+                missing += not copies[rank]
+                natural = natural or bool(copies[rank])
                 if missing > len(jokers):
                     break
-                if length >= rules.min_run and naturals:
-                    ranks = [(low + step) % RANK_COUNT for step in range(length)]
+                if natural:
                     yield from self._fill(suit, ranks, copies, jokers)
 
     def _fill(self, suit: int, ranks: list[int], copies: list[list[str]], jokers: list[str]) -> Iterator[str]:
