@@ -531,7 +531,7 @@ class Session:
             return
         enough = min(quorum(len(self._agreement.seats)), others)
         if len(seats) >= enough or now - self._began >= DOUBT_SECONDS:
-            self._steps.doubtful = False
+            self._steps.end_doubt(now)
 
     def _pass_on(self, message: bytes, source: Link | None) -> None:
         for link in self._links.seated():

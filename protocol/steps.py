@@ -183,15 +183,23 @@ class Steps:
         self._open(now)
 
     def go_live(self, now: float) -> None:
-        """Everything that the journal knew has been given: begin to sign."""
+        """Everything that the journal knew has been given: begin to sign, unless the journal is in doubt."""
         self.live = True
         for vote in self.voice.votes if self.voice is not None else ():
             self.shelf.add_vote(vote)  # others may have missed it
-        self.tail.go_live(now)
+        if not self.doubtful:
+            self.tail.go_live(now)
         self._opened(now)
+        if self.halted:
+            self._tell_halted()
         if self.voice is not None and self.voice.abandoned is not None:
             self.take_abandonment(self.voice.abandoned)
         self.advance(now)
+
+    def end_doubt(self, now: float) -> None:
+        """Everything that this seat may have said is known again; until now it has not voted either."""
+        self.doubtful = False
+        self.tail.go_live(now)
 
     def take_entry(self, entry: Entry, now: float) -> bool:
         """A step entry whose signature holds.  Whether it was new and is kept."""
@@ -297,6 +305,7 @@ class Steps:
     def convicted(self, seat: int, data: bytes, now: float) -> None:
         """Evidence from our own journal."""
         self.exposed[seat] = data
+        self.halted = self.halted or seat == self.me
         self.tail.expose(seat, now)
 
     def work_done(self, number: int, result: object, now: float) -> None:
@@ -354,7 +363,7 @@ class Steps:
                 case Keep(certificate=certificate):
                     self._kept.append(certificate)
                     self._do(Record(data=write_kept(certificate), must_sync=True))
-                case Cast() if self.voice is not None:
+                case Cast() if self.voice is not None and not self.halted:
                     self._write_held(effect.slot.step)
                     vote = self.voice.cast(effect)
                     self.shelf.add_vote(vote)
@@ -649,14 +658,17 @@ class Steps:
         )
         if seat == self.me:
             self.halted = True
-            self._tell(
-                events.Halted(
-                    reason="own_key_misused",
-                    message="two statements signed with this seat's key contradict each other: another program uses "
-                    "the same home, or an old copy of it was restored. Stop it and sit down with a new identity.",
-                )
-            )
+            self._tell_halted()
         self.tail.expose(seat, now)
+
+    def _tell_halted(self) -> None:
+        self._tell(
+            events.Halted(
+                reason="own_key_misused",
+                message="what was signed with this seat's key convicts it: another program uses the same home, or an "
+                "old copy of it was restored. Stop it and sit down with a new identity.",
+            )
+        )
 
     # --- where others stand ----------------------------------------------------------------------------
 

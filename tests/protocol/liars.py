@@ -54,6 +54,13 @@ class Twins:
 
         voice.sign = lying
 
+    def other_discard(self, course: Course, body: Any) -> dict[str, Any]:
+        """Another card of the same hand in the place of the one that is played, properly opened."""
+        voice: Any = self.table.peers[course.due.seats[0]].session._voice
+        cards = sorted(voice.own.faces(course).values())
+        other = next(card for card in cards if f"play {card}" != body[0])
+        return {"body": voice.own.move_body(course, f"play {other}")}
+
     def _alter(self, source: int, target: int, message: bytes) -> bytes:
         if not self.pairs:
             return message
@@ -83,6 +90,12 @@ def tell(peer: Peer, entry: Entry, *, source: int) -> None:
     (message,) = gossip.write_entries([entry])
     peer.session.received(link, message, peer.table.now)
     peer.carry_out()
+
+
+def is_discard(course: Course) -> bool:
+    """A card is to be played, and there is a choice."""
+    game: Any = course.game
+    return bool(game.drawn) and len(game.hidden(course.due.seats[0])) > 1
 
 
 def honest_are_over(table: Table, *liars: int) -> Callable[[], bool]:

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from protocol import events, evidence, gossip
-from protocol.course import Course, Stage
+from protocol.course import Course
 from protocol.entry import Entry, Kind, from_value
+from protocol.errors import LocalProtocolError
 from protocol.events import Accusation
-from protocol.records import ProofRecord, read_record
+from protocol.position import Stage
+from protocol.records import OwnRecord, ProofRecord, read_record
 from protocol.verify import Summary, verify_log
-from tests.protocol.liars import Twins, honest_are_over, like, tell
+from tests.protocol.liars import Twins, honest_are_over, is_discard, like, tell
 from tests.protocol.tables import Peer, Table, events_of
 from tests.protocol.toy_game import toy_game
 
@@ -54,20 +56,7 @@ def other_move(course: Course, body: Any) -> dict[str, Any]:
     return {"body": [body[0] + " again", *body[1:]]}
 
 
-def other_discard(course: Course, body: Any) -> dict[str, Any]:
-    """Another card of the same hand, properly opened."""
-    voice: Any = OWN[course.due.seats[0]].session._voice
-    faces = voice.own.faces(course)
-    card = next(card for card in sorted(faces.values()) if f"play {card}" != body[0])
-    return {"body": voice.own.move_body(course, f"play {card}")}
-
-
 OWN: dict[int, Peer] = {}
-
-
-def is_discard(course: Course) -> bool:
-    """A card is to be played, and there is a choice."""
-    return course.game.drawn and len(course.game.hidden(course.due.seats[0])) > 1  # type: ignore[attr-defined, no-any-return]
 
 
 def liars_table(*, hands: int = 1, **more: Any) -> tuple[Table, Twins]:
@@ -86,7 +75,7 @@ def liars_table(*, hands: int = 1, **more: Any) -> tuple[Table, Twins]:
 @pytest.mark.parametrize("seed", range(3))
 def test_f41_n33_two_discards_in_one_step(seed: int, to: Collection[int]) -> None:
     table, twins = liars_table(seed=seed)
-    twins.lie(3, Kind.MOVE, other_discard, to, when=is_discard)
+    twins.lie(3, Kind.MOVE, twins.other_discard, to, when=is_discard)
     table.run(until=honest_are_over(table, 3), seconds=900)
     (pair,) = twins.pairs
     for data in convicted(table, 3, Accusation.EXPOSED, "equivocation"):
@@ -94,6 +83,42 @@ def test_f41_n33_two_discards_in_one_step(seed: int, to: Collection[int]) -> Non
     assert 3 in one_log(table, 3).dropped
     (halted,) = events_of(table.peers[3], events.Halted)
     assert halted.reason == "own_key_misused"
+
+
+def test_f41_a_seat_that_is_convicted_signs_no_vote_either_and_a_restart_does_not_change_that() -> None:
+    """Its key is in two hands, so whatever it signs may contradict what the other program has signed."""
+    table, twins = liars_table()
+    twins.lie(3, Kind.MOVE, twins.other_discard, (0,), when=is_discard)
+    liar = table.peers[3]
+    table.run(until=lambda: bool(events_of(liar, events.Halted)), seconds=900)
+    signed = own_ids(liar)
+    table.crash(2)
+    # Of four seats one is away and one is convicted: no quorum is left, so the two that remain ask and wait.
+    table.run(until=lambda: all(voted(peer) for peer in table.peers[:2]), seconds=900)
+    with pytest.raises(AssertionError, match=r"nothing moves|not done"):
+        table.run(seconds=200)
+    assert own_ids(liar) <= signed | {twin.id for _, twin in twins.pairs}
+    table.crash(3)
+    table.restart(3, (0, 1))
+    with pytest.raises(AssertionError, match=r"nothing moves|not done"):
+        table.run(seconds=200)
+    assert own_ids(liar) <= signed | {twin.id for _, twin in twins.pairs}
+    assert [halted.reason for halted in events_of(liar, events.Halted)] == ["own_key_misused"] * 2
+    with pytest.raises(LocalProtocolError, match="halted"):
+        liar.session.move("draw", table.now)
+
+
+def own_records(peer: Peer) -> list[Entry]:
+    read = (read_record(data, number=number) for number, data in enumerate(peer.journal))
+    return [record.entry for record in read if isinstance(record, OwnRecord)]
+
+
+def own_ids(peer: Peer) -> set[bytes]:
+    return {entry.id for entry in own_records(peer)}
+
+
+def voted(peer: Peer) -> bool:
+    return any(entry.kind is Kind.ROUND_CHANGE for entry in own_records(peer))
 
 
 def test_f41_a_second_move_on_a_head_that_nobody_holds_is_as_if_it_had_not_been_sent() -> None:
@@ -118,7 +143,7 @@ def test_f41_an_honest_seat_that_went_over_to_the_other_side_is_in_no_evidence()
 
     table.play = lambda peer: None if peer.seat == 3 and at_the_discard(peer) else table.random_move(peer)
     table.run(until=lambda: all(map(at_the_discard, table.peers)))
-    twins.lie(3, Kind.MOVE, other_discard, (2,))
+    twins.lie(3, Kind.MOVE, twins.other_discard, (2,))
     signed = watch_signatures(table.peers[2])
     # Seat 2 hears the liar alone until all have answered: it on the liar's second move, the others on the first.
     table.lose = lambda source, target, message: 2 in (source, target) and 3 not in (source, target)
@@ -465,7 +490,7 @@ def test_f58_a_false_accusation_convicts_nobody() -> None:
 
 def test_f102_one_proof_is_kept_once_however_often_and_in_whatever_form_it_comes() -> None:
     table, twins = liars_table()
-    twins.lie(3, Kind.MOVE, other_discard, (0,), when=is_discard)
+    twins.lie(3, Kind.MOVE, twins.other_discard, (0,), when=is_discard)
     table.run(until=lambda: all(peer.session.exposed for peer in table.peers[:3]), seconds=900)
     ((first, second),) = twins.pairs
     peer = table.peers[0]
@@ -492,7 +517,7 @@ def is_proof(data: bytes, number: int) -> bool:
 
 def test_f60_an_exposed_seat_that_asks_to_return_is_not_carried() -> None:
     table, twins = liars_table(hands=2)
-    twins.lie(3, Kind.MOVE, other_discard, (0,), when=is_discard)
+    twins.lie(3, Kind.MOVE, twins.other_discard, (0,), when=is_discard)
     table.run(until=lambda: all(3 not in peer.session.seats for peer in table.peers[:3]), seconds=900)
     mark = table.peers[0].session._steps.course.mark
     assert mark is not None
