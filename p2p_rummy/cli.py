@@ -78,13 +78,15 @@ def parser_for(words: Sequence[str]) -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"p2p-rummy {__version__}")
-    parser.add_argument("--lang", metavar="LANGUAGE", help=_("en, ja or ko; otherwise from the locale"))
+    language = _("en, ja or ko; otherwise from the locale")
+    parser.add_argument("--lang", metavar="LANGUAGE", help=language)
     commands = parser.add_subparsers(dest="command", metavar=_("COMMAND"), required=True)
     asked = next((word for word in words if word in COMMANDS), None)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(
             name, help=_(summary), description=_(summary).capitalize() + ".", allow_abbrev=False
         )
+        command.add_argument("--lang", metavar="LANGUAGE", default=argparse.SUPPRESS, help=language)
         if name == asked:
             importlib.import_module(f"p2p_rummy.commands.{name}").arguments(command)
     return parser

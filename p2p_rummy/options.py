@@ -21,6 +21,7 @@ Sizes = tuple[tuple[int, int], ...]
 """Hand size by number of players: ``((2, 13), (3, 7))`` is 13 with two, 7 with three or more."""
 Value = bool | int | str | Sizes | None
 Kind = Literal["bool", "int", "choice", "sizes", "packs"]
+SIZES_IN_WORDS: Final = "cards, or by players such as 2:13,3+:7"
 
 RUM_GAMES: Final = (
     "rum500",
@@ -65,7 +66,7 @@ class Option:
             case "packs":
                 words = "auto | 1 | 2"
             case "sizes":
-                words = "cards, or by players such as 2:13,3+:7"
+                words = SIZES_IN_WORDS
             case "int":
                 words = str(self.low) if self.low == self.high else f"{self.low}..{self.high}"
         return words + (" | none" if self.nullable else "")
@@ -448,7 +449,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         high=1000,
         default=0,
         rule="R166",
-        text="Points for a hand of one seven-card run and the last card discarded; the document names 500.",
+        text="Points for a hand of one seven-card run and the last card discarded; 500 is usual.",
     ),
     # --- the end of the game ---
     Option(

@@ -1,8 +1,11 @@
-"""The rules of exactly one table, in words: ``p2p-rummy rules``, the drawer of the page, docs.
+"""The rules of exactly one table, in words: ``p2p-rummy rules``, the drawer of the page.
 
-Two sources, no third: what holds whatever the options are stands here with its number; what an option decides is told
-in the words of the option table (:mod:`p2p_rummy.options`), so that a new value there needs no line here.  A rule that
-cannot come up at the table is left out.
+Two sources, no third: the book (:mod:`p2p_rummy.rules_book`) for what holds whatever the options are, the option table
+(:mod:`p2p_rummy.options`) for what an option decides.  A rule that cannot come up at the table is left out.
+
+The faces hand in how they say a sentence (``say``: the look-up in a catalogue), since each reader has a language of
+their own; everything that is put together is put together here, after the look-up.  :func:`sentences` is all that
+``say`` may ever be asked, so no catalogue can lack any of it unnoticed.
 """
 
 from __future__ import annotations
@@ -10,14 +13,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from p2p_rummy.options import BY_NAME, Settings, Value, hand_size, options_of, pack_count, write
+from p2p_rummy.options import (
+    BY_NAME,
+    OPTIONS,
+    SIZES_IN_WORDS,
+    Settings,
+    hand_size,
+    options_of,
+    pack_count,
+    write,
+)
+from p2p_rummy.rules_book import RUM, RUMMOLI, Entry, Option, Rule
 
-Condition = Callable[[Settings], bool]
+Say = Callable[[str], str]
+"""A sentence of :func:`sentences` in the reader's language, its ``{fields}`` not yet filled in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One rule: its number and its words."""
+    """One rule: its number ("" for what was agreed here) and its words."""
 
     rule: str
     text: str
@@ -29,344 +43,57 @@ class Section:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A rule of the book; ``when`` says at which tables it comes up."""
-
-    number: str
-    text: str
-    when: Condition = lambda _settings: True
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """The place of an option in the book: its value here is told in the option table's words."""
-
-    name: str
-    when: Condition = lambda _settings: True
-
-
-def is_(name: str, *values: Value) -> Condition:
-    return lambda settings: settings.values.get(name) in values
+THIS_TABLE = "This table"
+WHO = "{game} for {seats} players."
+UNLIKE = "Agreed here, unlike {game} as such: {options}."
+LABELLED = "{option}: {value}."
+RUMMOLI_PACK = "52 cards, no jokers, ace high."
+# By number of packs and of jokers altogether; 2 stands for all above it.
+PACKS: dict[tuple[int, int], str] = {
+    (1, 0): "one pack of 52 cards, no jokers.",
+    (1, 1): "one pack of 52 cards, one joker.",
+    (1, 2): "one pack of 52 cards, {jokers} jokers.",
+    (2, 0): "{packs} packs of 52 cards, no jokers.",
+    (2, 2): "{packs} packs of 52 cards, {jokers} jokers.",
+}
+ONE_CARD = "One card is dealt to each player."
+CARDS = "{cards} cards are dealt to each player."
 
 
-def not_(condition: Condition) -> Condition:
-    return lambda settings: not condition(settings)
+def in_english(sentence: str) -> str:
+    return sentence
 
 
-def both(*conditions: Condition) -> Condition:
-    return lambda settings: all(condition(settings) for condition in conditions)
-
-
-def jokers(settings: Settings) -> bool:
-    count = settings.values.get("jokers_per_pack")
-    return isinstance(count, int) and count > (settings.values.get("dealers_joker") is True)
-
-
-def two_packs(settings: Settings) -> bool:
-    return pack_count(settings.values.get("packs"), settings.seats) > 1
-
-
-def opens(settings: Settings) -> bool:
-    return settings.values.get("opening_minimum") != 0
-
-
-WILD = both(jokers, is_("jokers_wild", True))
-CALLS = is_("calling", "full", "latest_only")
-FULL_CALLS = is_("calling", "full")
-DEEP = is_("take_depth", "any")
-FLOATS = is_("going_out", "floating", "unplayable_discard")
-WINDOWED = is_("out_of_turn_melds", True)
-MELDS_COUNT = is_("scoring", "melds_minus_hand")
-DEALERS_JOKER = is_("dealers_joker", True)
-CORNER = is_("round_the_corner", True)
-RECYCLES = is_("recycle_stock", "turn_over", "reshuffle")
-
-Entry = Rule | Option
-
-RUM: tuple[tuple[str, tuple[Entry, ...]], ...] = (
-    (
-        "Cards and deal",
-        (
-            Rule(
-                "R1",
-                "Cards are named rank and suit (7H, TS, AD); a second pack's copy is 7Hb, jokers are X1 to X8.",
-            ),
-            Option("partnership", is_("partnership", True)),
-            Option("first_dealer"),
-            Option("next_dealer"),
-            Option("deal_direction"),
-            Option("first_discard"),
-            Rule(
-                "R14",
-                "The seat left of the dealer has the first turn; turns go clockwise. No call comes before it.",
-            ),
-            Rule(
-                "R16",
-                "If the card turned up is a joker, it stays.",
-                both(jokers, is_("first_discard", "turn_up")),
-            ),
-        ),
-    ),
-    (
-        "The dealer's joker",
-        (
-            Rule("R176", "One joker lies open by the stock; the others are shuffled in.", DEALERS_JOKER),
-            Rule(
-                "R177",
-                "Before anybody sees a card, the dealer names what it does: wild, double or split.",
-                DEALERS_JOKER,
-            ),
-            Rule("R178", "wild: used once as a wild card in a meld or lay-off of the dealer.", DEALERS_JOKER),
-            Rule(
-                "R179",
-                "double: laid on a meld that the dealer is making, it doubles and seals it.",
-                DEALERS_JOKER,
-            ),
-            Rule(
-                "R180",
-                "split: with a draw from inside the pile, what lies below the named card is out of play.",
-                DEALERS_JOKER,
-            ),
-            Rule(
-                "R182",
-                "A holder of another joker may lay it on the unused dealer's joker, which blocks it; not as the "
-                "last card.",
-                DEALERS_JOKER,
-            ),
-        ),
-    ),
-    (
-        "The turn",
-        (
-            Rule("R20", "A turn is one draw, any number of melds and lay-offs, and one discard."),
-            Rule("R21", "draw: the top card of the stock, unseen by the others."),
-            Rule("R22", "take: the top card of the pile.", is_("top_card", "free")),
-            Option("top_card"),
-            Option("take_depth"),
-            Rule(
-                "R23",
-                "The deepest card taken must be put on the table in the same turn, before the discard; melds and "
-                "lay-offs may come first.",
-                DEEP,
-            ),
-            Option("deepest_use", DEEP),
-            Rule("R26", "The other cards taken stay in hand.", DEEP),
-            Rule("R25", "Who cannot use the deepest card puts all of them back (untake) and draws.", DEEP),
-            Rule("R28", "With an empty stock a seat takes from the pile, or passes.", not_(RECYCLES)),
-            Option("recycle_stock"),
-            Rule("R60", "The turn ends with one card face up on the pile."),
-            Rule("R62", "Who took only the top card may not discard that very card in the same turn."),
-        ),
-    ),
-    (
-        "Melds",
-        (
-            Rule("R30", "A group: three or four cards of one rank, all of different suits."),
-            Rule("R31", "With two packs a group still holds no suit twice.", two_packs),
-            Rule("R32", "A run: three or more cards of one suit in a row.", is_("min_run", 3)),
-            Option("min_run", is_("min_run", 4)),
-            Option("ace"),
-            Rule("R33", "An ace is never high and low in one run: K A 2 is none.", not_(CORNER)),
-            Option("round_the_corner", CORNER),
-            Rule("R34", "A run has at most 13 cards."),
-            Rule("R35", "A card is in one meld only and stays there."),
-            Rule("R36", "Nobody has to meld (but see the cards taken from the pile)."),
-            Option("opening_minimum", opens),
-            Option("opening_scope", opens),
-            Rule("R254", "meld A B C + D E F lays several new melds in one move, all or none."),
-        ),
-    ),
-    (
-        "Jokers",
-        (
-            Option("jokers_wild", jokers),
-            Rule(
-                "R40",
-                "On laying a joker its player says what it stands for; this never changes in the hand.",
-                WILD,
-            ),
-            Rule("R41", "In a run it stands for one exact card (X1=8H), in a group for a rank (X1=9).", WILD),
-            Rule(
-                "R44",
-                "It may stand for a card that lies elsewhere, but not for one that cannot exist there.",
-                WILD,
-            ),
-            Rule("R46", "The natural card neither replaces nor doubles it.", WILD),
-            Rule("R47", "A meld has at least one natural card.", WILD),
-            Rule("R48", "A joker may be laid off or discarded; in the pile it stands for nothing.", jokers),
-        ),
-    ),
-    (
-        "Laying off",
-        (
-            Rule(
-                "R50",
-                "In the play part of its turn a seat may lay cards on any meld, whoever made it.",
-                not_(opens),
-            ),
-            Rule(
-                "R50", "In the play part of its turn a seat that has opened may lay cards on any meld.", opens
-            ),
-            Rule(
-                "R51",
-                "On a group of three: the fourth card of the rank. On a run: the next card at either end.",
-            ),
-            Rule("R53", "Where a card fits several melds the player names one; it stays there."),
-            Rule("R7", "Every card on the table counts for the seat that laid it.", MELDS_COUNT),
-        ),
-    ),
-    (
-        "Calling rummy",
-        (
-            Option("calling"),
-            Rule(
-                "R100",
-                "After every turn that does not end the hand each other seat answers once: pass, or a call. All "
-                "answers are sealed first and opened together.",
-                CALLS,
-            ),
-            Rule(
-                "R102",
-                "A call takes a pile card that fits melds on the table, or pile cards that alone make a new meld.",
-                FULL_CALLS,
-            ),
-            Rule(
-                "R105",
-                "The caller takes the deepest card named and all above it, and lays the named cards at once.",
-                FULL_CALLS,
-            ),
-            Rule(
-                "R106",
-                "Then it plays on without a draw, and discards; the turn passes to the seat left of it.",
-                FULL_CALLS,
-            ),
-            Option("call_conflict", CALLS),
-            Rule("R110", "The caller's own discard opens a new window.", FULL_CALLS),
-            Option("out_of_turn_melds", WINDOWED),
-            Rule(
-                "R211",
-                "A call goes first; then what was laid is carried out clockwise from the discarder, and what has "
-                "become impossible lapses.",
-                WINDOWED,
-            ),
-            Rule("R214", "Nobody draws, takes or discards out of turn.", WINDOWED),
-        ),
-    ),
-    (
-        "The end of a hand",
-        (
-            Option("going_out"),
-            Option("unplayable_enforcement", is_("going_out", "unplayable_discard")),
-            Rule(
-                "R128",
-                "A floater draws and discards to end the hand, or lays everything and floats again.",
-                FLOATS,
-            ),
-            Rule("R64", "Nothing may be laid after which a seat has no legal finish."),
-            Rule("R71", "The last discard opens no window; nothing more is laid."),
-            Option("stock_out", not_(RECYCLES)),
-            Option("exhausted_rounds"),
-        ),
-    ),
-    (
-        "Scoring",
-        (
-            Option("scoring"),
-            Option("card_values"),
-            Rule(
-                "R82",
-                "An ace at the bottom of a run, before 2 and 3, counts 1.",
-                both(MELDS_COUNT, is_("card_values", "face")),
-            ),
-            Rule(
-                "R121",
-                "An ace at the bottom of a run counts 5.",
-                both(MELDS_COUNT, is_("card_values", "5_10_15")),
-            ),
-            Option("joker_value", jokers),
-            Option("going_rummy_doubles", is_("going_rummy_doubles", True)),
-            Option("four_at_once_doubles", is_("four_at_once_doubles", True)),
-            Option("going_out_bonus", not_(is_("going_out_bonus", 0))),
-            Option("rummy_master_bonus", not_(is_("rummy_master_bonus", 0))),
-            Option("exhausted_scoring", MELDS_COUNT),
-            Option("leaver"),
-        ),
-    ),
-    (
-        "The end of the game",
-        (
-            Option("target", not_(is_("target", None))),
-            Option("win_rule", not_(is_("target", None))),
-            Rule("R92", "A tie for the highest is played on.", not_(is_("target", None))),
-            Option("max_hands", not_(is_("max_hands", None))),
-            Option("game_bonus", not_(is_("game_bonus", 0))),
-        ),
-    ),
-)
-
-RUMMOLI: tuple[tuple[str, tuple[Entry, ...]], ...] = (
-    (
-        "Chips and deal",
-        (
-            Option("start_chips"),
-            Rule("R221", "Before each deal every player puts one chip in each of the nine pots: poker, TS, JD, QC, KH, AS, "
-                 "AD+KD, 7-8-9 of one suit, and the centre."),
-            Rule("R222", "All 52 cards are dealt one at a time; hands may differ by one."),
-            Option("widow"),
-            Rule("R223", "The dealer may swap with the widow unseen, but not holding TS JD QC KH AS AD or KD.",
-                 is_("widow", True)),
-            Rule("R224", "Otherwise the others may bid for it, clockwise; a bid rises by at least 1, a pass is final. The "
-                 "highest pays the dealer and swaps.", is_("widow", True)),
-        ),
-    ),
-    (
-        "Poker",
-        (
-            Rule("R225", "Five best cards of each hand; the dealer's left begins. Check or bet, then bet, call, raise (at "
-                 "most three times) or fold. The best hand wins the pot; a lone survivor wins unseen."),
-            Option("bet_limit"),
-            Rule("R225", "Equal hands share; the odd chip and the lead go to the nearest left of the dealer."),
-        ),
-    ),
-    (
-        "The stops",
-        (
-            Rule("R226", "The poker winner leads his lowest card."),
-            Rule("R227", "The holder of the next higher card of that suit must play it, and so on."),
-            Rule("R228", "When nobody holds it, or an ace was played, the last player leads his lowest of the other colour."),
-            Rule("R229", "If he has none, the first player clockwise who has that colour leads."),
-            Rule("R230", "If nobody has it, every player pays a chip per card held into the centre; the round ends."),
-            Rule("R231", "TS, JD, QC, KH and AS win their pots; KD and AD by one player theirs; 7, 8, 9 of one suit by one "
-                 "player theirs."),
-            Option("claim"),
-            Rule("R232", "The first without cards wins the centre and a chip from each other for each card left."),
-            Rule("R236", "A word about one's hand that was not true voids the round when the hands are opened, and is "
-                 "shown to all."),
-        ),
-    ),
-    (
-        "The end of the game",
-        (
-            Rule("R233", "Pots not won stay and grow; the deal passes clockwise."),
-            Option("max_rounds"),
-            Option("final"),
-            Rule("R235", "Most chips win. Who cannot pay the ante sits out."),
-            Option("leaver"),
-        ),
-    ),
-)  # fmt: skip
-
-
-def rules_text(settings: Settings) -> list[Section]:
+def rules_text(settings: Settings, say: Say = in_english) -> list[Section]:
     """The rules of this table, section by section; a section without a rule that comes up is left out."""
     book = RUMMOLI if settings.game == "rummoli" else RUM
-    found = [Section("This table", tuple(_table(settings)))]
+    found = [Section(say(THIS_TABLE), tuple(_table(settings, say)))]
     for title, entries in book:
-        lines = tuple(_line(settings, entry) for entry in entries if _comes_up(settings, entry))
+        lines = tuple(_line(settings, entry, say) for entry in entries if _comes_up(settings, entry))
         if lines:
-            found.append(Section(title, lines))
+            found.append(Section(say(title), lines))
     return found
+
+
+def sentences() -> Iterator[str]:
+    """Every sentence that the rules and the options are made of, for the catalogues; some come twice."""
+    yield from (
+        THIS_TABLE,
+        WHO,
+        UNLIKE,
+        LABELLED,
+        RUMMOLI_PACK,
+        *PACKS.values(),
+        ONE_CARD,
+        CARDS,
+        SIZES_IN_WORDS,
+    )
+    for title, entries in (*RUM, *RUMMOLI):
+        yield title
+        yield from (entry.text for entry in entries if isinstance(entry, Rule))
+    for option in OPTIONS:
+        yield option.text
+        yield from option.choices.values()
 
 
 def _comes_up(settings: Settings, entry: Entry) -> bool:
@@ -375,44 +102,48 @@ def _comes_up(settings: Settings, entry: Entry) -> bool:
     return entry.when(settings)
 
 
-def _line(settings: Settings, entry: Entry) -> Line:
+def _line(settings: Settings, entry: Entry, say: Say) -> Line:
     if isinstance(entry, Rule):
-        return Line(entry.number, entry.text)
+        return Line(entry.number, say(entry.text))
     option = BY_NAME[entry.name]
     value = settings.values[entry.name]
-    meaning = option.choices.get(write(value)) if option.choices else None
-    if meaning is None and option.kind == "bool":
-        return Line(option.rule, option.text if value else f"{option.text.rstrip('.')}: no.")
-    said = meaning or ("no limit" if value is None else write(value))
-    return Line(option.rule, f"{option.text.rstrip('.')}: {said}.")
+    if option.kind == "bool":
+        assert value is True, f"{option.name} is told where it is off; the book needs a rule for that"
+        return Line(option.rule, say(option.text))
+    said = say(option.choices[write(value)]) if option.choices else write(value)
+    return Line(option.rule, say(LABELLED).format(option=_label(say(option.text)), value=said))
 
 
-def _table(settings: Settings) -> Iterator[Line]:
+def _label(sentence: str) -> str:
+    """A sentence as what stands before a colon: without its full stop, which Japanese writes otherwise."""
+    return sentence.rstrip(".。")
+
+
+def _table(settings: Settings, say: Say) -> Iterator[Line]:
     """Who plays with what, and what differs from the game's own rules."""
-    yield Line("R2", f"{settings.game} for {settings.seats} players.")
+    yield Line("R2", say(WHO).format(game=settings.game, seats=settings.seats))
     if settings.game == "rummoli":
-        yield Line("R220", "52 cards, no jokers, ace high.")
+        yield Line("R220", say(RUMMOLI_PACK))
     else:
         packs = pack_count(settings.values["packs"], settings.seats)
         per_pack = settings.values["jokers_per_pack"]
         assert isinstance(per_pack, int)
-        pack = "one pack" if packs == 1 else f"{packs} packs"
-        count = "no jokers" if not per_pack else f"{packs * per_pack} jokers"
-        yield Line("R3", f"{pack} of 52 cards, {count}.")
+        jokers = packs * per_pack
+        yield Line("R3", say(PACKS[min(packs, 2), min(jokers, 2)]).format(packs=packs, jokers=jokers))
         sizes = settings.values["hand_size"]
         assert isinstance(sizes, tuple)
-        yield Line("R12", f"{hand_size(sizes, settings.seats)} cards are dealt to each player.")
+        cards = hand_size(sizes, settings.seats)
+        yield Line("R12", say(ONE_CARD if cards == 1 else CARDS).format(cards=cards))
     changed = settings.differences()
     if changed:
-        words = ", ".join(f"{name}={value}" for name, value in sorted(changed.items()))
-        yield Line("", f"Agreed here, unlike {settings.game} as such: {words}.")
+        options = ", ".join(f"{name}={value}" for name, value in sorted(changed.items()))
+        yield Line("", say(UNLIKE).format(game=settings.game, options=options))
 
 
 def told_options() -> set[str]:
     """The options that the book tells (for a test that none is forgotten)."""
-    return {
-        entry.name for _title, entries in (*RUM, *RUMMOLI) for entry in entries if isinstance(entry, Option)
-    }
+    entries = [entry for _title, entries in (*RUM, *RUMMOLI) for entry in entries]
+    return {entry.name if isinstance(entry, Option) else entry.tells for entry in entries} - {""}
 
 
 def untold_options(game: str) -> set[str]:

@@ -3,19 +3,23 @@
     scripts/catalogues            update p2p_rummy/locale/*/LC_MESSAGES/p2p_rummy.po from the source, compile the .mo
     scripts/catalogues --missing  print what is not translated, a line each, and exit 1 if there is anything
 
-Sentences are the arguments of ``_``, ``mark`` and ``ngettext``.  (The page has its own, in p2p_rummy/web/static/lang.)
+Sentences are the arguments of ``_``, ``mark`` and ``ngettext``, and all that the rules and the options are told in
+(p2p_rummy/rules_text.py).  (The page has its own, in p2p_rummy/web/static/lang.)
 """
 
 from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+
+from p2p_rummy import rules_text
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "p2p_rummy" / "locale"
@@ -40,6 +44,7 @@ def empty(language: str | None = None) -> Catalog:
     )
 
 
+@cache
 def sentences() -> Catalog:
     """Every sentence in the source, sorted, without line numbers (they would change with every edit)."""
     found = empty()
@@ -48,6 +53,8 @@ def sentences() -> Catalog:
     ):
         if message and message != "":
             found.add(message, auto_comments=comments)
+    for sentence in rules_text.sentences():
+        found.add(sentence)
     return found
 
 

@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
 
 def option_lines(option: Option, game: str, size: int) -> list[str]:
     head = f"{option.name}={write_default(option, game)}"
-    lines = wrapped(f"{option.allowed()}  ({option.rule})", size, first=f"{head}  ", rest="      ")
+    allowed = _(option.allowed()) if option.kind == "sizes" else option.allowed()
+    lines = wrapped(f"{allowed}  ({option.rule})", size, first=f"{head}  ", rest="      ")
     lines += wrapped(_(option.text), size, first="    ")
     for value, meaning in option.choices.items():
         lines += wrapped(_(meaning), size, first=f"      {value}: ", rest="        ")

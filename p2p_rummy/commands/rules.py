@@ -24,10 +24,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     rules = chosen_rules(args, home_directory(args.home), game=args.rules_of)
     size = columns()
-    for section in rules_text(settled_for_some_size(rules, args.seats)):
-        print(_(section.title))
+    for section in rules_text(settled_for_some_size(rules, args.seats), _):
+        print(section.title)
         for line in section.lines:
             first = f"  {line.rule:<5} " if line.rule else "        "
-            print("\n".join(wrapped(_(line.text), size, first=first)))
+            print("\n".join(wrapped(line.text, size, first=first)))
         print()
     return 0

@@ -9,13 +9,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from wcwidth import wcwidth
 
 NARROWEST = 40
 WIDEST = 80
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
+# What Japanese never puts at the beginning of a line, or at its end (JIS X 4051, kinsoku).
+_NEVER_FIRST = frozenset("、。，．：；！？）」』】…ー〜々％ぁぃぅぇぉっゃゅょァィゥェォッャュョ,.:;!?)]}")
+_NEVER_LAST = frozenset("（「『【([{")
 
 
 def columns() -> int:
@@ -54,26 +58,53 @@ def wrap(words: Iterable[str], size: int, *, first: str = "", rest: str | None =
     ``first`` stands before the first line and ``rest`` before the others (default: as wide as ``first``).  A word
     wider than a line gets a line of its own, whole: card names are never broken.
     """
+    return _filled(((" ", word) for word in words), size, first=first, rest=rest)
+
+
+def wrapped(sentence: str, size: int, *, first: str = "", rest: str | None = None) -> list[str]:
+    """A sentence in lines; its own line ends are kept.  Japanese, which has no spaces, is broken between letters."""
+    lines: list[str] = []
+    for index, paragraph in enumerate(sentence.split("\n")):
+        lead = first if index == 0 else (" " * width(first) if rest is None else rest)
+        lines += _filled(_pieces(paragraph), size, first=lead, rest=rest)
+    return lines
+
+
+def _filled(pieces: Iterable[tuple[str, str]], size: int, *, first: str, rest: str | None) -> list[str]:
+    """Pieces, each with the gap before it, in lines; a gap at the end of a line falls away."""
     indent = " " * width(first) if rest is None else rest
     lines = [first]
     empty = True
-    for word in words:
-        candidate = lines[-1] + ("" if empty else " ") + word
+    for gap, piece in pieces:
+        candidate = lines[-1] + ("" if empty else gap) + piece
         if width(candidate) > size and not empty:
-            lines.append(indent + word)
+            lines.append(indent + piece)
         else:
             lines[-1] = candidate
         empty = False
     return lines
 
 
-def wrapped(sentence: str, size: int, *, first: str = "", rest: str | None = None) -> list[str]:
-    """A sentence in lines; its own line ends are kept."""
-    lines: list[str] = []
-    for index, paragraph in enumerate(sentence.split("\n")):
-        lead = first if index == 0 else (" " * width(first) if rest is None else rest)
-        lines += wrap(paragraph.split(" "), size, first=lead, rest=rest)
-    return lines
+def _pieces(paragraph: str) -> Iterator[tuple[str, str]]:
+    """What may stand on a line of its own, each with the gap before it: words, and letters of scripts without spaces."""
+    for word in paragraph.split(" "):
+        gap, piece = " ", word[:1]
+        for before, char in pairwise(word):
+            if _may_break(before, char):
+                yield gap, piece
+                gap, piece = "", char
+            else:
+                piece += char
+        yield gap, piece
+
+
+def _may_break(before: str, after: str) -> bool:
+    return (_unspaced(before) or _unspaced(after)) and after not in _NEVER_FIRST and before not in _NEVER_LAST
+
+
+def _unspaced(char: str) -> bool:
+    """Whether ``char`` belongs to a script written without spaces: wide, and not Korean."""
+    return wcwidth(char) == 2 and not "\uac00" <= char <= "\ud7a3"
 
 
 def wants_colour(descriptor: int) -> bool:

@@ -19,7 +19,8 @@ def table_rules(table: Table, language: str) -> str:
     say = gettext.translation(DOMAIN, LOCALE_DIRECTORY, wanted, fallback=True).gettext
     agreement = table.agreement
     lines: list[str] = []
-    for section in rules_text(resolve(agreement.game, dict(agreement.options), len(agreement.seats))):
-        lines.append("# " + say(section.title))
-        lines += [f"- {say(line.text)}" + (f" ({line.rule})" if line.rule else "") for line in section.lines]
+    settings = resolve(agreement.game, dict(agreement.options), len(agreement.seats))
+    for section in rules_text(settings, say):
+        lines.append(f"# {section.title}")
+        lines += [f"- {line.text}" + (f" ({line.rule})" if line.rule else "") for line in section.lines]
     return "\n".join(lines)

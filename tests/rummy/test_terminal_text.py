@@ -47,6 +47,16 @@ def test_a_sentence_keeps_its_own_line_ends() -> None:
 # --- what is typed --------------------------------------------------------------------------------------
 
 
+def test_japanese_is_broken_between_letters_but_never_before_a_full_stop_or_a_small_letter() -> None:
+    # Ten columns are five wide letters, but "ッ" goes down with "カ", and "す" with its full stop.
+    assert wrapped("山札の上カッコです。", 10) == ["山札の上", "カッコで", "す。"]
+    assert wrapped("山札（上）", 6) == ["山札", "（上）"]
+
+
+def test_korean_is_broken_at_its_spaces_only() -> None:
+    assert wrapped("한 사람에게 돌립니다", 12) == ["한 사람에게", "돌립니다"]
+
+
 def test_moves_are_forgiven_their_capitals_and_tens() -> None:
     assert understand("  MELD 6h 10H x1=8h  9hB ") == Move("meld 6H TH X1=8H 9Hb")
     assert understand("lay x2=10 on 3") == Move("lay X2=T on 3")
