@@ -47,10 +47,12 @@ class FastDeck:
         self._nonces: dict[int, bytes] = {}
         self._backups: dict[int, dict[int, bytes]] = {}
         self._dropped: set[int] = set()
-        self._restored: set[int] = set()
         self._to_shuffle: list[int] = []
         self._cards: list[Card] = []
-        self._shared: list[set[int]] = []
+        self._unknown: list[tuple[int, ...]] = []
+        """By slot: the seats whose share nobody has or can compute yet."""
+        self._keys = seats
+        """The seats whose key has not been rebuilt."""
 
     # --- keys ------------------------------------------------------------------------------------------
 
@@ -98,7 +100,7 @@ class FastDeck:
         self._to_shuffle.remove(seat)
         if not self._to_shuffle:
             self._cards += self.pack
-            self._shared += [set() for _ in self.pack]
+            self._unknown += [self._keys] * len(self.pack)
 
     def _permutation(self, body: object) -> list[int]:
         (permutation,) = array(body, field="shuffle", length=1)
@@ -116,16 +118,15 @@ class FastDeck:
 
     def missing(self, slot: Slot) -> tuple[int, ...]:
         """The seats whose share of ``slot`` nobody has or can compute yet."""
-        return tuple(
-            seat for seat in self.seats if seat not in self._shared[slot] and seat not in self._restored
-        )
+        return self._unknown[slot]
 
     def face(self, slot: Slot) -> Card | None:
-        return None if self.missing(slot) else self._cards[slot]
+        return None if self._unknown[slot] else self._cards[slot]
 
     def held_by(self, seat: int) -> dict[Slot, Card]:
         """The faces of the slots whose other shares are all there."""
-        return {slot: card for slot, card in enumerate(self._cards) if self.missing(slot) == (seat,)}
+        only = (seat,)
+        return {slot: self._cards[slot] for slot, missing in enumerate(self._unknown) if missing == only}
 
     def check_shares(
         self, context: Context, seat: int, slots: Sequence[Slot], body: object, entropy: bytes
@@ -140,7 +141,7 @@ class FastDeck:
 
     def close_shares(self, seat: int, slots: Sequence[Slot], body: object) -> None:
         for slot in slots:
-            self._shared[slot].add(seat)
+            self._unknown[slot] = _without(self._unknown[slot], seat)
 
     def check_opening(
         self, context: Context, seat: int, slots: Sequence[Slot], body: object, entropy: bytes
@@ -188,7 +189,8 @@ class FastDeck:
     def close_restore(self, dropped: int, bodies: Mapping[int, object]) -> None:
         if self.threshold is None or len(bodies) < self.threshold:
             raise LocalProtocolError(f"{len(bodies)} backup shares do not rebuild the key of seat {dropped}")
-        self._restored.add(dropped)
+        self._keys = _without(self._keys, dropped)
+        self._unknown = [_without(missing, dropped) for missing in self._unknown]
 
     def _dealt_badly(self, dealer: int, holder: int) -> bool:
         return self._backups[dealer][holder] != self.backup(dealer, holder)
@@ -246,6 +248,10 @@ class FastDecks:
         if not isinstance(deck, FastDeck):
             raise LocalProtocolError("the stand-in deck cannot be mixed with a real one")
         return FastSecret(seed, identity_secret, deck, seat)
+
+
+def _without(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:
+    return tuple(other for other in seats if other != seat)
 
 
 def _read(context: Context, seat: int, read: Callable[[], T]) -> T:

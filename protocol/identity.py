@@ -90,10 +90,25 @@ def verify(public_key: bytes, tag: str, message: bytes, signature: bytes, *, sea
         raise VerificationError(
             "bad_signature", "the signature's S is at or above the group order", seat=seat
         )
+    signed = frame(tag, message)
+    statement = hashlib.sha256(public_key + signature + signed).digest()
+    if statement in _held:
+        return
     try:
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, frame(tag, message))
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, signed)
     except InvalidSignature:
         raise VerificationError("bad_signature", f"the signature ({tag}) does not hold", seat=seat) from None
+    if len(_held) >= _MOST_HELD:
+        _held.clear()
+    _held.add(statement)
+
+
+_MOST_HELD: Final = 4096
+_held: Final[set[bytes]] = set()
+"""Signatures that held: a hash of key, signature and what was signed.  Now and then all are forgotten.
+
+The same votes come back in certificates, the same request with every RESULT; simulated peers hear the same entries.
+"""
 
 
 def check_public_key(public_key: bytes, *, seat: int | None = None) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from protocol.entry import Entry, Key
+from protocol.game import Card, Slot
 from protocol.session import Session
 
 
@@ -40,6 +41,7 @@ class Invariants:
         self.violations: list[Violation] = []
         self._published: list[bytes] = []
         self._signed: dict[Key, bytes] = {}
+        self._faces: dict[int, Mapping[Slot, Card]] = {}
 
     def published(self, time: float, seat: int, number: int, data: bytes) -> None:
         """An honest peer's public log has this as its record ``number``."""
@@ -68,6 +70,9 @@ class Invariants:
     def looked(self, time: float, seat: int, sessions: Mapping[int, Session]) -> None:
         """A peer's state has changed; ``sessions`` are all honest ones that are up."""
         session = sessions[seat]
+        if self._faces.get(seat) is session.faces:
+            return  # a step that closes makes new ones
+        self._faces[seat] = session.faces
         own = set(session.game.hidden(seat))
         strange = sorted(set(session.faces) - own)
         if strange:

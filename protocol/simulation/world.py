@@ -131,6 +131,7 @@ class Peer:
         self.offset = 0.0
         self.sync_seconds = world.weather.sync_seconds
         self.told: list[events.Event] = []
+        self.last_sent = b""
         self.session: Session
         self._effects: deque[fx.Effect] = deque()
         self._busy = False
@@ -536,6 +537,9 @@ class World:
             self.invariants.looked(self.now, peer.seat, sessions)
 
     def _watch_signed(self, peer: Peer, message: bytes) -> None:
+        if message == peer.last_sent:
+            return  # the same to another link
+        peer.last_sent = message
         said = gossip.read(message)
         for value in said.entries if isinstance(said, gossip.Entries) else ():
             entry: Entry = from_value(value)
@@ -562,22 +566,27 @@ class World:
         return len(left) < quorum(self.setup.seats) or lying > liars(self.setup.seats)
 
     def _judge(self) -> None:
+        refusals: dict[tuple[bytes, ...], str] = {}  # equal logs are verified once
         for peer in self.peers:
             if peer.seat not in self.honest or peer.gone:
                 continue
             if not (peer.up and peer.session.over) and not self._may_be_stuck():
                 where = f"step {peer.session.step} ({peer.session.stage.value})" if peer.up else "down"
                 self.invariants.finished(self.now, peer.seat, f"has not finished: {where}")
-            if peer.disk.public:
-                try:
-                    verify_log(
-                        peer.disk.public,
-                        self.setup.make_game,
-                        self.setup.decks,
-                        Random(f"{self.setup.seed}/verify").randbytes,
-                    )
-                except LogRefused as refused:
-                    self.invariants.refused(self.now, peer.seat, str(refused))
+            log = tuple(peer.disk.public)
+            if log and log not in refusals:
+                refusals[log] = self._refusal(log)
+            if log and refusals[log]:
+                self.invariants.refused(self.now, peer.seat, refusals[log])
+
+    def _refusal(self, log: Sequence[bytes]) -> str:
+        """Why this public log does not verify, or ""."""
+        entropy = Random(f"{self.setup.seed}/verify").randbytes
+        try:
+            verify_log(log, self.setup.make_game, self.setup.decks, entropy)
+        except LogRefused as refused:
+            return str(refused)
+        return ""
 
     def _report(self, happenings: int) -> Report:
         best = max(

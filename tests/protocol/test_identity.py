@@ -82,6 +82,32 @@ def test_a_signature_holds_for_its_key_tag_and_message_only() -> None:
         assert caught.value.seat == 3
 
 
+def test_a_signature_that_held_before_holds_for_nothing_else() -> None:
+    mine, other = Identity(bytes(32)), Identity(bytes([1] * 32))
+    signature = mine.sign("entry", b"message")
+    for _ in range(2):
+        verify(mine.public_key, "entry", b"message", signature)
+    changed = bytes([signature[0] ^ 1]) + signature[1:]
+    for key, tag, message, signed in (
+        (other.public_key, "entry", b"message", signature),
+        (mine.public_key, "entries", b"message", signature),
+        (mine.public_key, "entry", b"message.", signature),
+        (mine.public_key, "entry", b"message", changed),
+    ):
+        for _ in range(2):  # what did not hold is not remembered as if it had
+            with pytest.raises(VerificationError):
+                verify(key, tag, message, signed)
+
+
+def test_the_memory_of_signatures_that_held_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identity, "_held", set())
+    monkeypatch.setattr(identity, "_MOST_HELD", 3)
+    mine = Identity(bytes(32))
+    for number in range(10):
+        verify(mine.public_key, "entry", bytes([number]), mine.sign("entry", bytes([number])))
+        assert len(identity._held) <= 3
+
+
 def test_what_is_signed_is_the_frame() -> None:
     expected = Ed25519PrivateKey.from_private_bytes(b"1" * 32).sign(
         b"p2p-rummy/\x05entry\x00\x00\x00\x00\x00\x00\x00\x02hi"
