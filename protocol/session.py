@@ -32,7 +32,13 @@ from protocol.canonical import array, octets
 from protocol.dealing import Decks, RealDecks
 from protocol.effects import Close, Effect, Notify, Send, Timer
 from protocol.entry import MAX_CONTENT, Entry, Kind, Nature, entry_id, read
-from protocol.errors import EncodingError, LocalProtocolError, ProtocolError, VerificationError
+from protocol.errors import (
+    EncodingError,
+    LocalProtocolError,
+    ProtocolError,
+    RemoteProtocolError,
+    VerificationError,
+)
 from protocol.game import Card, Game, Slot
 from protocol.gossip import Have, Link, Links, Place
 from protocol.identity import SIGNATURE_BYTES, Identity, tagged_hash, words
@@ -173,7 +179,8 @@ class Session:
         try:
             self._take(source, gossip.read(message), now)
         except ProtocolError as error:
-            self._refuse(source, getattr(error, "reason", error.code), str(error))
+            reason = error.reason if isinstance(error, RemoteProtocolError) else error.code
+            self._refuse(source, reason, str(error))
         self._after(now)
 
     def tick(self, now: float) -> None:
