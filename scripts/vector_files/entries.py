@@ -172,12 +172,13 @@ def pieces(log_: Scripted) -> list[Case]:
     """What convicts, and accusations that convict nobody (F58)."""
     agreed, one = log_.agreement, log_.first
     other = like(one, body=["draw", [], []])
-    proposal, prevote, _, precommit, _ = log_.votes
+    proposal, prevote, prevote_of_another, precommit, _, ask, _ = log_.votes
     present = [[1, fixed("an entry")]]
     double = like(prevote, body=[present, [], [], 0])
     again = like(proposal, body=[present, []])
     late = like(prevote, round=2, body=[present, [], [], 0])
     held = like(precommit, body=[[[1, b""]], present])
+    asked = like(ask, round=2, body=[present])
     omitted = like(prevote, round=2, body=[[[1, b""]], [], [], 0])
     lie = like(log_.agreed, seat=1, body=fixed("lie"))
     theirs = like(log_.committed, seat=1)
@@ -190,6 +191,12 @@ def pieces(log_: Scripted) -> list[Case]:
         ("F46 two proposals in one round", "two_proposals", proposal, again),
         ("a prevote against an own precommit", "broke_its_lock", precommit, late),
         ("a response that was held, then left out", "omitted_what_it_held", held, omitted),
+        (
+            "a response that was held on asking for the round, then left out",
+            "omitted_what_it_held",
+            asked,
+            omitted,
+        ),
     ]
     illegal = [
         ("a nonce that was not committed to", evidence.illegal(agreed, "wrong_nonce", [], [], lie)),
@@ -200,7 +207,7 @@ def pieces(log_: Scripted) -> list[Case]:
         ("F58 one move twice", evidence.exposed(agreed, "equivocation", one, one)),
         ("F58 entries of two steps", evidence.exposed(agreed, "equivocation", one, log_.agreed)),
         ("F58 another reason", evidence.exposed(agreed, "double_vote", one, other)),
-        ("F58 votes of two seats", evidence.exposed(agreed, "double_vote", prevote, log_.votes[2])),
+        ("F58 votes of two seats", evidence.exposed(agreed, "double_vote", prevote, prevote_of_another)),
         ("F58 a good nonce", evidence.illegal(agreed, "wrong_nonce", [], [], log_.agreed)),
         ("F58 the log before it left out", evidence.illegal(agreed, "bad_possession_proof", [], [], theirs)),
     ]

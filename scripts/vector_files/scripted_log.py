@@ -171,9 +171,10 @@ class Scripted:
         return self.sign(1, Kind.RETURN, [mark.hand], epoch=mark.epoch, step=mark.step, prev=mark.prev)
 
     def decide(self) -> None:
-        """Round 1: seat 2 leads, seats 0 and 2 agree that seat 1 is absent."""
+        """Seats 0 and 2 ask for round 1; seat 2 leads it; they agree that seat 1 is absent."""
         due = self.course.due
         closing = tuple((seat, ABSENT) for seat in due.seats)
+        asks = [self.sign(seat, Kind.ROUND_CHANGE, ballot.round_change_body(()), round=1) for seat in (0, 2)]
         proposal = self.sign(2, Kind.PROPOSAL, ballot.proposal_body(closing, None), round=1)
         prevotes = [
             self.sign(seat, Kind.PREVOTE, ballot.prevote_body(closing, (), (), 0), round=1) for seat in (0, 2)
@@ -181,7 +182,7 @@ class Scripted:
         precommits = [
             self.sign(seat, Kind.PRECOMMIT, ballot.precommit_body(closing, ()), round=1) for seat in (0, 2)
         ]
-        self.votes = [proposal, *prevotes, *precommits]
+        self.votes = [proposal, *prevotes, *precommits, *asks]
         self.certificate = ballot.make_certificate([ballot.read_vote(vote) for vote in precommits])
         place = Slot(table=self.agreement.table, epoch=due.epoch, step=due.step, prev=due.prev)
         ballot.verify_certificate(
