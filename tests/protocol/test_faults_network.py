@@ -312,8 +312,12 @@ async def test_f27_a_crash_loop_is_waited_for_and_ends_well(
             await trio.sleep(0.4)
             killing(victim)
             await trio.sleep(1)
+            assert players[0].over is None, "nothing is decided without the other"
             await nursery.start(victim.play, resuming(network, victim))
         await all_over(players)
+        for player in players:
+            assert not player.of(SeatDropped)
+            assert not player.of(events.EvidenceFound), "what it said before each crash it says again"
 
 
 async def test_f29_a_crash_while_resuming(
