@@ -92,6 +92,23 @@ def answer_by(agreement: Agreement, window: WindowOpened) -> float:
     return window.closes_at + (agreement.step_ms // 2 / 1000 if is_prompt(agreement, window) else 0.0)
 
 
+def is_answer(table: Table, text: str) -> bool:
+    """Whether this move, which a table has taken while a window was open, answers it; else it waits for this seat's turn."""
+    verb = text.split(" ")[0]
+    return verb == "rummy" or any(move.split(" ")[0] == verb for move in table.legal_moves())
+
+
+def pass_if_forced(table: Table, window: WindowOpened) -> bool:
+    """Pass in an open window where the rules leave this seat nothing else: nothing to choose, and nothing to hide.
+
+    True if it was done.  A sealed window is never answered so: whether there is a call is for the player to see (R102).
+    """
+    if window.sealed or table.me not in window.seats or table.legal_moves() != ["pass"]:
+        return False
+    table.move("pass")
+    return True
+
+
 class Ended(Exception):  # noqa: N818 - not an error as such
     """The player's input has ended before the game has."""
 

@@ -30,6 +30,8 @@ View = dict[str, Any]
 ``hand``              ``[{"slot": int, "card": "6H"}]``: the viewer's own hand, in the order it was dealt and drawn
 ``legal``             move texts that the viewer may send now; in a call window without the option ``hints``
                       the calls are left out (R102: whether there is one is for the player to see)
+``ahead``             move texts that the viewer may choose already for its next turn: in a call window the next player
+                      may choose the draw, which is made when the turn has come (a call may change whose it is)
 ``facts``             what the session knows beside the game: players, links, clocks, words (see ``web/tables.py``)
 ====================  =====================================================================================
 """
@@ -52,6 +54,7 @@ def table_view(game: Game, seat: int | None, faces: Faces, facts: Mapping[str, A
         "need": need_view(game.need, public),
         "hand": [] if seat is None else own_hand(public, seat, faces),
         "legal": [] if seat is None else legal_moves(game, seat, faces, public),
+        "ahead": [] if seat is None else moves_ahead(seat, public),
         "facts": plain(facts),
     }
 
@@ -72,6 +75,20 @@ def legal_moves(game: Game, seat: int, faces: Faces, public: Mapping[str, Any]) 
     if public["phase"] == "call" and not public["options"].get("hints", False):
         moves = [text for text in moves if not text.startswith("rummy ")]
     return moves
+
+
+def moves_ahead(seat: int, public: Mapping[str, Any]) -> list[str]:
+    """``draw`` for the seat that is next if nobody calls."""
+    playing = public.get("extra", {}).get("playing", [])
+    if public["phase"] != "call" or seat not in playing or not public["stock"]:
+        return []
+    seats = len(public["hands"])
+    following = min(
+        (other for other in playing if other != public["turn"]),
+        key=lambda other: (other - public["turn"]) % seats,
+        default=None,
+    )
+    return ["draw"] if following == seat else []
 
 
 def need_view(need: Need, public: Mapping[str, Any]) -> dict[str, Any]:

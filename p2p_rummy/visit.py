@@ -93,6 +93,8 @@ async def visit(table: Table, face: Visit, lines: AsyncIterable[str] | None) -> 
 def how_to_return(table: Table) -> str:
     if not table.started:
         return _("the table had not started")
+    if table.me is None:
+        return _("look on again with: p2p-rummy watch TICKET, and the same ticket")
     return _("come back with: p2p-rummy resume {table}", table=table.name)
 
 

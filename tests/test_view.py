@@ -19,9 +19,11 @@ class Table:
 
     seats = 2
 
-    def __init__(self, phase: str = "play", hints: bool = False) -> None:
+    def __init__(self, phase: str = "play", hints: bool = False, stock: int = 20, turn: int = 1) -> None:
         self.phase = phase
         self.hints = hints
+        self.stock = stock
+        self.turn = turn
 
     @property
     def need(self) -> Turn | Window:
@@ -32,6 +34,9 @@ class Table:
             "phase": self.phase,
             "options": {"hints": self.hints},
             "answered": [],
+            "stock": self.stock,
+            "turn": self.turn,
+            "extra": {"playing": [0, 1]},
             "hands": [[{"slot": 3, "card": ""}, {"slot": 5, "card": "9S"}], [{"slot": 4, "card": ""}]],
         }
 
@@ -73,6 +78,14 @@ def test_a_slot_without_a_face_yet_is_blank() -> None:
 def test_calls_are_listed_only_where_the_table_plays_with_hints() -> None:
     assert table_view(Table("call"), 0, {}, {})["legal"] == ["pass"]  # type: ignore[arg-type]
     assert "rummy QS KS JS" in table_view(Table("call", hints=True), 0, {}, {})["legal"]  # type: ignore[arg-type]
+
+
+def test_in_a_call_window_the_draw_may_be_chosen_by_whoever_is_next() -> None:
+    assert table_view(Table("call"), 0, {}, {})["ahead"] == ["draw"]  # type: ignore[arg-type]
+    assert table_view(Table("call", turn=0), 0, {}, {})["ahead"] == []  # type: ignore[arg-type]
+    assert table_view(Table("call", stock=0), 0, {}, {})["ahead"] == []  # type: ignore[arg-type]
+    assert table_view(Table("play"), 0, {}, {})["ahead"] == []  # type: ignore[arg-type]
+    assert table_view(Table("call"), None, {}, {})["ahead"] == []  # type: ignore[arg-type]
 
 
 def test_the_need_names_who_is_waited_for() -> None:

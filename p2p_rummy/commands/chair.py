@@ -25,7 +25,7 @@ from p2p_rummy.terminal.draw import Style
 from p2p_rummy.terminal.full import FullScreen, Stage
 from p2p_rummy.terminal.line import LineMode
 from p2p_rummy.terminal.lobby import LineLobby
-from p2p_rummy.terminal.text import columns, wants_colour
+from p2p_rummy.terminal.text import columns, has_colours, wants_colour
 from p2p_rummy.visit import Lobby, Visit, ended_by_signals, visit
 from protocol import discovery
 from protocol.agreement import MAX_MILLISECONDS
@@ -133,7 +133,9 @@ async def _sit(
 ) -> int:
     with Home(path) as home:
         async with open_table(home) as table, ended_by_signals(table):
-            lobby: Lobby = JsonLobby(table, _emit) if args.json else LineLobby(table, _write)
+            lobby: Lobby = (
+                JsonLobby(table, _emit) if args.json else LineLobby(table, _write, pictures=has_colours(1))
+            )
             if invite:
                 lobby.opened()
             async with companions(bots(table)) as company, trio.open_nursery() as nursery:

@@ -21,33 +21,21 @@ from p2p_rummy import narrator
 from p2p_rummy.cards import card_name
 from p2p_rummy.catalogue import _, current_language, ngettext
 from p2p_rummy.lines import lines_of
-from p2p_rummy.seat import Table
+from p2p_rummy.seat import Table, answer_by, is_answer, pass_if_forced
 from p2p_rummy.terminal.choose import choices
-from p2p_rummy.terminal.painting import PALETTE, Look, Pointing, Row, hand_cards, paint
+from p2p_rummy.terminal.look import Look, look_for
+from p2p_rummy.terminal.painting import PALETTE, Pointing, Row, hand_cards, paint
 from p2p_rummy.terminal.text import printable
 from p2p_rummy.terminal.trouble import trouble_lines
 from p2p_rummy.terminal.typed import Move, understand
 from p2p_rummy.view import table_view
 from protocol import events
 from protocol.errors import LocalProtocolError
-from protocol.game import Refused
+from protocol.game import Refused, Turn, Window
 
 KEPT_LINES = 200
 SHOWN_CLOCK_SECONDS = 3600
 """A longer time limit is none that a player has to watch (with two players there is none at all)."""
-_WIDE_LANGUAGES = ("ja", "ko", "zh")
-
-
-def look_for(environment: Mapping[str, str], encoding: str, language: str) -> Look:
-    """Suit signs and boxes only where they are one column wide for certain.
-
-    Unicode calls their width ambiguous: terminals of East Asian locales may give them two columns.
-    """
-    if "utf" not in encoding.lower() or environment.get("TERM") == "linux":
-        return Look(signs=False, boxes=False)
-    named = environment.get("LC_ALL") or environment.get("LC_CTYPE") or environment.get("LANG") or ""
-    wide = named[:2] in _WIDE_LANGUAGES or language in _WIDE_LANGUAGES
-    return Look(signs=not wide, boxes=not wide)
 
 
 class FullScreen:
@@ -122,8 +110,9 @@ class FullScreen:
             case events.TurnBegan(seat=seat, deadline=deadline):
                 mine = seat == self.table.me and deadline - self._now() < SHOWN_CLOCK_SECONDS
                 self._deadline = deadline if mine else None
-            case events.WindowOpened(closes_at=closes_at, seats=seats):
-                self._deadline = closes_at if self.table.me in seats else None
+            case events.WindowOpened(seats=seats):
+                asked = self.table.me in seats and not pass_if_forced(self.table, event)
+                self._deadline = answer_by(self.table.agreement, event) if asked else None
             case events.CardsSeen(faces=faces) if self._drawing():
                 self._tell(_("You draw {cards}.", cards=" ".join(card_name(card) for _slot, card in faces)))
             case events.MoveMade(seat=seat, text=text):
@@ -239,6 +228,8 @@ class FullScreen:
                 self._take(view)
             case _ if key.isdecimal() and key != "0":
                 self._choose_number(int(key), self.offers(view))
+            case "d" if view["ahead"]:
+                self._send("draw")
             case _ if key in _VERBS:
                 verb = _VERBS[key]
                 self._choose([text for text in self.offers(view) if text.split()[0] == verb], verb)
@@ -289,7 +280,12 @@ class FullScreen:
         if self._leave_asked:
             self.leaving = True
         self._leave_asked = True
-        self.pointing.message = _("q again to leave; `p2p-rummy resume` brings you back")
+        if self.table.me is None:
+            self.pointing.message = _(
+                "q again to leave; `p2p-rummy watch` with the same ticket brings you back"
+            )
+        else:
+            self.pointing.message = _("q again to leave; `p2p-rummy resume` brings you back")
 
     def _type(self, key: str) -> None:
         text = self.pointing.typing or ":"
@@ -319,7 +315,16 @@ class FullScreen:
             self._alarm(_("Nothing is asked of you now; {names} to act.", names=waiting))
         else:
             self.pointing.picked.clear()
-            self.pointing.message, self.pointing.message_is_alarm = _("sent: {move}", move=text), False
+            self.pointing.message, self.pointing.message_is_alarm = self._taken(text), False
+
+    def _taken(self, text: str) -> str:
+        """What becomes of a move that the table has taken: sent, or chosen for later."""
+        need = self.table.game.need
+        if isinstance(need, Turn) and need.seat == self.table.me:
+            return _("sent: {move}", move=text)
+        if isinstance(need, Window) and is_answer(self.table, text):
+            return _("Your answer: {move}.", move=text)
+        return _("Chosen for your turn: {move}.", move=text)
 
     # --- pointing --------------------------------------------------------------------------------------
 

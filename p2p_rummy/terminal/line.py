@@ -18,7 +18,7 @@ from typing import Any
 
 from p2p_rummy import narrator
 from p2p_rummy.catalogue import _, mark, ngettext
-from p2p_rummy.seat import Table
+from p2p_rummy.seat import Table, answer_by, is_answer, is_prompt, pass_if_forced
 from p2p_rummy.terminal import draw
 from p2p_rummy.terminal.draft import Draft
 from p2p_rummy.terminal.lobby import seat_lines, terms_lines
@@ -173,12 +173,13 @@ class LineMode:
         self._turn_ends = None
         self._draft = None
         self._answer = ""
-        seconds = max(0, round(event.closes_at - self._now()))
-        if self.table.me in event.seats and not event.sealed and self.table.legal_moves() == ["pass"]:
-            self._answer_or_wait("pass", quietly=True)  # nothing to choose and nothing to hide
+        if pass_if_forced(self.table, event):
             return
+        closes_at = answer_by(self.table.agreement, event)
+        prompt = is_prompt(self.table.agreement, event)
+        seconds = max(0, round(closes_at - self._now()))
         if self.table.me not in event.seats:
-            if event.sealed and seconds:
+            if event.sealed and seconds and not prompt:
                 self._say(
                     ngettext(
                         "The others may call, {count} second.",
@@ -187,11 +188,17 @@ class LineMode:
                     )
                 )
             return
-        self._closes_at = event.closes_at
+        self._closes_at = closes_at
         if seconds > 2 * LAST_CALL_SECONDS:
-            self._last_call = event.closes_at - LAST_CALL_SECONDS
-        if event.sealed and not seconds:  # a table without a countdown waits for an answer
-            self._say(_("Call window: `rummy ...` to call, Enter to pass."))
+            self._last_call = closes_at - LAST_CALL_SECONDS
+        if prompt:
+            self._say(
+                ngettext(
+                    "Call window, {count} second at most: `rummy ...` to call, Enter to pass.",
+                    "Call window, {count} seconds at most: `rummy ...` to call, Enter to pass.",
+                    seconds,
+                )
+            )
         elif event.sealed:
             self._say(
                 ngettext(
@@ -264,7 +271,7 @@ class LineMode:
             return True
         return False
 
-    def _answer_or_wait(self, text: str, *, quietly: bool = False) -> None:
+    def _answer_or_wait(self, text: str) -> None:
         if self._is_doubtful(text, self.table.legal_moves()):
             return
         try:
@@ -279,13 +286,16 @@ class LineMode:
                 )
             )
         else:
-            if quietly:
-                return
-            if isinstance(self.table.game.need, Window):
-                self._answer = text
-                self._say(_("Your answer: {move} (it may be changed until the countdown ends).", move=text))
-            else:
-                self._say(_("Chosen for your turn: {move}.", move=text))
+            self._say(self._taken(text))
+
+    def _taken(self, text: str) -> str:
+        """What becomes of a move that the table has taken: it is an answer, or it waits for this seat's turn."""
+        if not isinstance(self.table.game.need, Window) or not is_answer(self.table, text):
+            return _("Chosen for your turn: {move}.", move=text)
+        self._answer = text
+        if self.table.agreement.window_ms:
+            return _("Your answer: {move} (it may be changed until the countdown ends).", move=text)
+        return _("Your answer: {move}.", move=text)
 
     def _send_draft(self) -> None:
         if self._draft is None or not self._draft.moves:
@@ -355,7 +365,12 @@ class LineMode:
                 self._say(*self._story.log_lines())
             case "leave":
                 self.leaving = True
-                self._say(_("You leave the table. `p2p-rummy resume` brings you back."))
+                if self.table.me is None:
+                    self._say(
+                        _("You look on no more. `p2p-rummy watch` with the same ticket brings you back.")
+                    )
+                else:
+                    self._say(_("You leave the table. `p2p-rummy resume` brings you back."))
 
     def _sort(self, order: str) -> None:
         match order:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import locale
+import os
+import shutil
 from collections.abc import Callable, Sequence
 
-from p2p_rummy.catalogue import _, ngettext
+from p2p_rummy.catalogue import _, current_language, ngettext
+from p2p_rummy.terminal.look import look_for
+from p2p_rummy.terminal.qr import code_lines
 from p2p_rummy.terminal.text import columns, printable, wrapped
 from protocol.agreement import Agreement, SeatClaim
 from protocol.errors import LocalProtocolError
@@ -15,16 +20,22 @@ from protocol.quorum import quorum
 
 
 class LineLobby:
-    """The lobby in line mode.  ``start`` (host only) plays with those who are here."""
+    """The lobby in line mode.  ``start`` (host only) plays with those who are here.  ``pictures``: the ticket as a code too."""
 
-    def __init__(self, table: Table, write: Callable[[Sequence[str]], None]) -> None:
+    def __init__(
+        self, table: Table, write: Callable[[Sequence[str]], None], *, pictures: bool = False
+    ) -> None:
         self.leaving = False
         self._table = table
         self._write_lines = write
+        self._pictures = pictures
         self._key = table.home.identity.public_key
         self._known: tuple[SeatClaim, ...] = ()
 
     def opened(self) -> None:
+        if self._pictures:
+            # First, so that on a small screen it is the code that scrolls away, not the line to copy.
+            self._write_lines(ticket_picture(str(self._table.ticket)))
         self._write(
             [
                 _("The table is open. Your friends sit down with:"),
@@ -94,6 +105,13 @@ class LineLobby:
                     fingerprint=fingerprint(seat.key),
                 )
                 self._write([warning])
+
+
+def ticket_picture(ticket: str) -> list[str]:
+    """The ticket as a code for a camera, on this terminal; nothing if it is too small for it."""
+    size = shutil.get_terminal_size()
+    look = look_for(os.environ, locale.getpreferredencoding(False), current_language())
+    return code_lines(ticket, size=(size.columns, size.lines - 1), half_blocks=look.boxes)
 
 
 def _fitted(line: str, size: int) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from p2p_rummy.catalogue import _, mark, ngettext
 from p2p_rummy.terminal.draw import KINDS, Order, hand_result_lines, sheet_lines, sorted_hand
 from p2p_rummy.terminal.draw import Style as LineStyle
+from p2p_rummy.terminal.look import Look
 from p2p_rummy.terminal.text import pad, width, wrapped
 
 Piece = tuple[str, str]
@@ -63,14 +64,6 @@ class Pointing:
     typing: str | None = None
     message: str = ""
     message_is_alarm: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How cards are drawn: ``signs`` for suit symbols, ``boxes`` for line-drawing characters."""
-
-    signs: bool = True
-    boxes: bool = True
 
 
 def hand_cards(view: Mapping[str, Any], order: Order) -> list[str]:

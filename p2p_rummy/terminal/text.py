@@ -107,6 +107,11 @@ def _unspaced(char: str) -> bool:
     return wcwidth(char) == 2 and not "\uac00" <= char <= "\ud7a3"
 
 
+def has_colours(descriptor: int) -> bool:
+    """A terminal that is not a dumb one."""
+    return os.isatty(descriptor) and os.environ.get("TERM", "dumb") != "dumb"
+
+
 def wants_colour(descriptor: int) -> bool:
-    """Colour only on a terminal, and not where NO_COLOR or a dumb terminal says otherwise."""
-    return os.isatty(descriptor) and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
+    """Colour only on a terminal that has it, and not where NO_COLOR says otherwise."""
+    return has_colours(descriptor) and "NO_COLOR" not in os.environ

@@ -53,6 +53,7 @@ class PracticeTable:
         self.step = 0
         self.happened: list[events.Event] = [events.TableAgreed(table=bytes(32), words=self.words)]
         self.chats: list[str] = []
+        self.ahead = ""
         self._seat = me
         self._others = others or (lambda _seat, legal: "pass" if "pass" in legal else legal[0])
         self._answers: dict[int, str] = {}
@@ -64,7 +65,7 @@ class PracticeTable:
 
     @property
     def faces(self) -> Mapping[Slot, Card]:
-        return self.local.faces[self._seat]
+        return {} if self.me is None else self.local.faces[self._seat]
 
     @property
     def waiting_for(self) -> Sequence[int]:
@@ -80,12 +81,23 @@ class PracticeTable:
         need = self.game.need
         if self._seat not in self.local.to_move():
             raise LocalProtocolError("nothing is asked of this seat")
-        slots = self.game.slots_of(self._seat, text, self.faces)
-        self.game.check(self._seat, text, {slot: self.faces[slot] for slot in slots})
+        try:
+            slots = self.game.slots_of(self._seat, text, self.faces)
+            self.game.check(self._seat, text, {slot: self.faces[slot] for slot in slots})
+        except Refused as refused:
+            if refused.code != "wrong_phase" or not isinstance(need, Window):
+                raise
+            self.ahead = text  # as protocol.voice has it: no answer, so it is for this seat's next turn
+            return
         if isinstance(need, Window):
             self._answers = {self._seat: text}
         else:
             self._apply(self._seat, text)
+
+    @property
+    def answered(self) -> dict[int, str]:
+        """What this seat has answered in the open window."""
+        return dict(self._answers)
 
     def listen(self) -> list[events.Event]:
         happened, self.happened = self.happened, []

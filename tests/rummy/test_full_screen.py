@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from p2p_rummy.terminal.choose import cards_in, choices
-from p2p_rummy.terminal.full import look_for
-from p2p_rummy.terminal.painting import Look, Pointing, hand_cards, paint
+from p2p_rummy.terminal.full import FullScreen
+from p2p_rummy.terminal.look import Look, look_for
+from p2p_rummy.terminal.painting import Pointing, hand_cards, paint
 from p2p_rummy.terminal.text import width
+from protocol import events
+from protocol.game import Over, Turn, Window
 
 
 def a_view(**changes: Any) -> dict[str, Any]:
@@ -197,3 +202,92 @@ def test_painting_survives_any_order_of_random_pointing():
         rows = paint(view, NAMES, pointing, ["x" * 300], ["draw"] * 12, size=size, look=Look())
         assert len(rows) == size[1]
         assert all(width(line) <= size[0] for line in text_of(rows))
+
+
+# --- the face -------------------------------------------------------------------------------------------
+
+
+def attend(face: FullScreen, table: Any) -> None:
+    """Up to the next thing asked of this seat."""
+    table.run()
+    for event in table.listen():
+        face.event(event)
+
+
+def in_a_window(practice: Callable[..., Any], **times: int) -> tuple[FullScreen, Any]:
+    """Seat 0 of two is asked whether it calls, and would be next to draw."""
+    for seed in range(1, 20):
+        table = practice("rum500", 2, seed=seed)
+        table.agreement = replace(table.agreement, **times)
+        face = FullScreen(table, lambda: 0.0, Look())
+        for _step in range(4):
+            attend(face, table)
+            if isinstance(table.game.need, Window) and 0 in table.game.need.seats:
+                return face, table
+            if isinstance(table.game.need, Turn):
+                table.move(next(text for text in table.legal_moves() if text.startswith(("draw", "discard"))))
+    raise AssertionError("no window came")
+
+
+def head(face: FullScreen) -> str:
+    return text_of(face.rows((80, 24)))[0]
+
+
+def test_a_window_without_a_countdown_shows_until_when_silence_is_no_pass(
+    practice: Callable[..., Any],
+) -> None:
+    """The practice table's windows close after 10 s; without a countdown half of a step's time comes on top."""
+    face, _table = in_a_window(practice)
+    assert head(face).rstrip().endswith("0:10")
+    face, _table = in_a_window(practice, window_ms=0, step_ms=16_000)
+    assert head(face).rstrip().endswith("0:18")
+
+
+def test_d_in_a_window_chooses_the_draw_of_the_coming_turn(practice: Callable[..., Any]) -> None:
+    face, table = in_a_window(practice)
+    face.press("d")
+    assert table.ahead == "draw"
+    assert "Chosen for your turn: draw." in text_of(face.rows((80, 24)))[-1]
+    face.press("p")
+    assert "Your answer: pass." in text_of(face.rows((80, 24)))[-1]
+
+
+def test_in_rummoli_nobody_is_asked_who_can_only_pass(practice: Callable[..., Any]) -> None:
+    table = practice("rummoli", 3, options={"max_rounds": "1"})
+    face = FullScreen(table, lambda: 0.0, Look())
+    asked = answered = 0
+    for _step in range(400):
+        attend(face, table)
+        if isinstance(table.game.need, Over):
+            break
+        legal = table.legal_moves()
+        if isinstance(table.game.need, Window) and legal == ["pass"]:
+            answered += 1
+            assert table.answered == {0: "pass"}
+        else:
+            asked += 1
+            face.typed(legal[0])
+        if isinstance(table.game.need, Window):
+            table.close_window()
+    assert isinstance(table.game.need, Over)
+    assert answered
+    assert asked
+
+
+def test_who_looks_on_is_told_how_to_look_on_again(practice: Callable[..., Any]) -> None:
+    table = practice("rum500", 2)
+    table.run()
+    table.me = None
+    face = FullScreen(table, lambda: 0.0, Look())
+    face.pointing.page = "table"
+    face._leave()
+    assert "watch" in face.pointing.message
+
+
+def test_a_table_that_is_given_up_is_told_in_a_sentence(practice: Callable[..., Any]) -> None:
+    table = practice("rum500", 2)
+    table.run()
+    face = FullScreen(table, lambda: 0.0, Look())
+    face.event(events.Abandoned(seat=1, step=9))
+    shown = " ".join(line.strip() for line in text_of(face.rows((80, 24))))
+    assert "Bo has waited as long as was agreed: the table is recorded as abandoned." in shown

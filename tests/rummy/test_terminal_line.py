@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -199,6 +200,24 @@ def test_enter_passes(player: Player) -> None:
     assert player.lines[-1].startswith("Your answer")
 
 
+def test_without_a_countdown_the_time_for_an_answer_is_said(player: Player) -> None:
+    """Half of the 15 s that a step has, after the event's 10: an answer is sealed when it is given."""
+    player.table.agreement = replace(player.table.agreement, window_ms=0)
+    after_my_turn(player)
+    assert player.lines[-1] == "Call window, 18 seconds at most: `rummy ...` to call, Enter to pass."
+    assert player.face.due() == 14.5
+    assert player.type("") == ["Your answer: pass."]
+
+
+def test_a_draw_typed_in_a_window_is_for_the_next_turn_and_no_answer(player: Player) -> None:
+    after_my_turn(player)
+    assert player.type("draw") == ["Chosen for your turn: draw."]
+    assert player.table.ahead == "draw"
+    player.now = 7.0
+    player.face.clock()
+    assert player.lines[-1] == "3 seconds left to call."
+
+
 def test_a_call_that_is_not_possible_is_refused_with_its_rule(player: Player) -> None:
     after_my_turn(player)
     written = player.type("rummy KC on 1")
@@ -269,6 +288,13 @@ def test_a_finished_hand_shows_how_it_was_scored(practice: Callable[..., Any]) -
 def test_leaving_says_how_to_come_back(player: Player) -> None:
     assert "p2p-rummy resume" in player.type("leave")[0]
     assert player.face.leaving
+
+
+def test_who_looks_on_is_told_how_to_look_on_again(player: Player) -> None:
+    player.table.me = None
+    assert player.type("leave") == [
+        "You look on no more. `p2p-rummy watch` with the same ticket brings you back."
+    ]
 
 
 def test_a_long_turn_is_warned_before_it_counts_as_missing(player: Player) -> None:

@@ -223,7 +223,7 @@ def no_foreign_face(frames: list[str]) -> None:
         if message["type"] != "table":
             continue
         view = message["view"]
-        assert set(view) == {"me", "public", "need", "hand", "legal", "facts"}
+        assert set(view) == {"me", "public", "need", "hand", "legal", "ahead", "facts"}
         closed = {item["slot"] for item in view["public"]["hands"][1] if not item["card"]}
         assert closed.isdisjoint(item["slot"] for item in view["hand"])
         looked += len(closed)
