@@ -242,7 +242,7 @@ def test_a_pair_of_another_shape_is_refused(value: Any) -> None:
 
 
 def test_eight_and_ten_fields_are_refused() -> None:
-    values = [1, TABLE, 0, 300, 5, 6, 0, [], PREV]
+    values: list[Any] = [1, TABLE, 0, 300, 5, 6, 0, [], PREV]
     for wrong in (values[:-1], [*values, 0]):
         with pytest.raises(EncodingError, match="entry"):
             read(encode(wrong), bytes(64))
