@@ -88,7 +88,8 @@ class Round:
     # --- events -----------------------------------------------------------------------------------------
 
     def dealt(self) -> None:
-        self.begin("widow" if self.terms.widow and self.widow_taker is None else "bet")
+        offered = self.terms.widow and self.widow_taker is None and self.dealer not in self.gone
+        self.begin("widow" if offered else "bet")
 
     def begin(self, phase: str, leader: Seat = 0, colour: str | None = None) -> None:
         """Enter the round at ``phase``, all cards being dealt; ``lead`` needs to know who leads what."""
@@ -309,12 +310,21 @@ class Round:
         self.cards.forget_closed(seat)
         if self.terms.leaver == "bot" and self.cards.hands[seat] and self.phase != "settle":
             self.played_for.add(seat)
-            if self.phase == "follow":
-                assert self.stops is not None
-                self._after_stops(self.stops)
+            self._play_on_for(seat)
         else:
             self.gone.add(seat)
             self._go_on_without(seat)
+
+    def _play_on_for(self, seat: Seat) -> None:
+        """The table plays the open hand of ``seat`` from here; it never plays one that it cannot see."""
+        match self.phase:
+            case "deal" if seat == self.widow_taker:
+                self.begin("bet")  # the widow lies open with the rest of the hand
+            case "auction":
+                self._bid_lapses(seat)
+            case "follow":
+                assert self.stops is not None
+                self._after_stops(self.stops)
 
     def _go_on_without(self, seat: Seat) -> None:
         alone = len(self.seats()) == 1
@@ -344,12 +354,17 @@ class Round:
                 self._ask_for_hands()
 
     def _auction_without(self, seat: Seat) -> None:
-        """The dealer's leaving ends the auction; a bidder's is a pass, and its bid lapses."""
-        assert isinstance(self.need, Turn)
-        self.bids.pop(seat, None)
+        """The dealer's leaving ends the auction; a bidder's is a pass."""
         if seat == self.dealer:
             self.begin("bet")
-        elif len(self.bids) < 2 or self.need.seat == seat:
+        else:
+            self._bid_lapses(seat)
+
+    def _bid_lapses(self, seat: Seat) -> None:
+        """Who leaves passes, whatever it has bid: it can neither pay nor see the widow."""
+        assert isinstance(self.need, Turn)
+        self.bids.pop(seat, None)
+        if len(self.bids) < 2 or self.need.seat == seat:
             self._next_bidder(seat)
 
     def _answer_for(self, stops: Stops, seat: Seat) -> None:

@@ -3,8 +3,10 @@
 import pytest
 
 from p2p_rummy.cards import card_name, card_number
+from p2p_rummy.games import make_game
 from p2p_rummy.games.rummoli_board import POTS
 from p2p_rummy.games.rummoli_position import position
+from p2p_rummy.local import LocalTable
 from protocol.game import Deal, Dropped, Moved, Over, Refused, Returned, Showdown, Shuffle, Turn, Window
 
 A, B, C, D = range(4)
@@ -361,6 +363,64 @@ def test_leaver_bot_neither_swaps_bids_nor_bets():
     play(table, (A, "pass"), (C, "pass"), (A, "check"), (C, "bet 1"), (A, "call"))
     assert table.game.phase == "show"
     assert extra(table)["betting"]["left"] == [A, C]
+
+
+def auction(option="bot"):
+    """A, left of the dealer D, has bid 3 for the widow; B is next."""
+    table = position({"leaver": option}, PLAIN, phase="widow", widow=WIDOW)
+    play(table, (D, "keep"), (A, "bid 3"))
+    return table
+
+
+@pytest.mark.parametrize("option", ["minus_hand", "bot"])
+def test_the_bid_of_who_leaves_lapses(option):
+    table = auction(option)
+    chips = extra(table)["chips"]
+    leave(table, A)
+    assert table.game.need == Turn(seat=B)
+    play(table, (B, "pass"))
+    assert table.game.need == Turn(seat=C)  # who alone is left need not bid above anybody
+    play(table, (C, "pass"))
+    assert table.game.phase == "bet"
+    assert extra(table)["chips"] == chips
+
+
+@pytest.mark.parametrize("option", ["minus_hand", "bot"])
+def test_the_last_bidder_takes_the_widow_when_the_others_have_left(option):
+    table = auction(option)
+    chips = extra(table)["chips"]
+    play(table, (B, "bid 4"), (C, "pass"))
+    leave(table, A)
+    assert table.game.phase == "bet"
+    chips[B] -= 4
+    chips[D] += 4
+    assert extra(table)["chips"] == chips
+    assert sorted(table.faces[B][slot] for slot in table.game.cards.hands[B]) == sorted(
+        card_number(name) for name in WIDOW.split()
+    )
+
+
+def test_leaver_bot_plays_the_widow_that_is_being_dealt_to_it():
+    table = auction()
+    table.game.apply(Moved(seat=B, text="pass", openings=()))
+    table.game.apply(Moved(seat=C, text="pass", openings=()))
+    assert isinstance(table.game.need, Deal)
+    leave(table, A)
+    assert table.game.phase == "bet"
+    assert sorted(map(card_name, table.game.cards.open_hand(A))) == sorted(WIDOW.split())
+    play_on(table)  # it is held to what all can see: nothing is denied
+    assert extra(table)["faults"] == []
+
+
+@pytest.mark.parametrize("option", ["minus_hand", "bot"])
+def test_a_dealer_who_leaves_while_the_cards_are_dealt_is_not_offered_the_widow(option):
+    game = make_game("rummoli", {"leaver": option}, 4)
+    table = LocalTable(game, packs=[range(52)], coins=[bytes(32)])
+    table.shuffle(game.need)
+    leave(table, game.dealer)
+    # With a bot in its place the widow was offered and kept; the others bid for it.
+    first = game.round.players[0]
+    assert (game.phase, game.need) == ("bet" if option == "minus_hand" else "auction", Turn(seat=first))
 
 
 def test_who_returns_plays_from_the_next_round_on():

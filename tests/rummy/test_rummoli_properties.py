@@ -4,7 +4,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from p2p_rummy.cards import card_name
@@ -120,6 +120,19 @@ def test_random_games_keep_every_invariant_and_end(seats, options, seed):
     assert again.digest() == game.digest()
 
 
+@example(  # the highest bidder leaves, and would have been dealt a widow that nobody sees
+    seats=5,
+    options={
+        "start_chips": 10,
+        "bet_limit": 1,
+        "claim": "manual",
+        "max_rounds": 1,
+        "final": "one_pot",
+        "widow": True,
+        "leaver": "bot",
+    },
+    seed=5136,
+)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(seats=st.integers(3, 6), options=TABLES, seed=st.integers(0, 2**32))
 def test_seats_may_leave_at_any_time_and_the_game_still_ends(seats, options, seed):
