@@ -20,12 +20,12 @@ import trio
 from p2p_rummy.arrange import best_groups
 from p2p_rummy.cards import card_number
 from p2p_rummy.complaint import Complaint
-from p2p_rummy.seat import Table
+from p2p_rummy.seat import Table, pass_if_forced
 from p2p_rummy.view import own_hand, table_view
 from p2p_rummy.web.facts import Facts, Happening, happening
 from p2p_rummy.web.http import Outbox
 from protocol.errors import ProtocolError
-from protocol.events import Event
+from protocol.events import Event, WindowOpened
 from protocol.game import Refused
 
 MAX_MOVE = 1000
@@ -88,6 +88,8 @@ class PageFace:
         told = None if self.facts.repeats(event) else happening(event)
         self.facts.take(event, self._now())
         if told is not None:
+        if isinstance(event, WindowOpened):
+            pass_if_forced(self.table, event)
             self._fresh.append(told)
         self._desk.changed()
 

@@ -46,6 +46,7 @@ SHOWN: tuple[type[Any], ...] = (
     ev.CardsShown,
     ev.HandOver,
     ev.GameOver,
+    ev.Abandoned,
     ev.SeatAbsent,
     ev.SeatDropped,
     ev.SeatReturned,
@@ -114,6 +115,8 @@ class Facts:
             case ev.HandBegan(hand=hand, seats=seats):
                 self._hand = hand
                 self._shuffles = []
+                if self._problem is not None and self._problem["code"] in ("dropped", "void"):
+                    self._problem = None  # it was about the hand before
                 for seat in seats:
                     if self._link[seat] in ("absent", "dropped"):
                         self._link[seat] = "here"
@@ -172,6 +175,8 @@ class Facts:
                 self._waiting = None
                 self._mark(seats, "waited")
                 self._problem = {"code": f"suspended_{why.value}", "seats": list(seats), "message": ""}
+            case ev.Abandoned(seat=seat):
+                self._problem = {"code": "abandoned", "seats": [seat], "message": ""}
             case ev.Continued():
                 self._waiting = self._problem = None
                 for seat, link in self._link.items():

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import trio
 
+from p2p_rummy.cards import card_number, pack_cards
 from p2p_rummy.web.house import PeerHouse
 from p2p_rummy.web.serving import serve_page
 from protocol.peer import Home
@@ -167,6 +168,96 @@ def stage(rehearsal: ModuleType) -> Iterator[Callable[..., Stage]]:
             return stack.enter_context(staged(rehearsal, rehearsal.Rehearsal(**arguments), seat))
 
         yield begin
+
+
+def cards(text: str) -> list[int]:
+    return [card_number(name) for name in text.split()]
+
+
+@pytest.fixture
+def known(rehearsal: ModuleType) -> Callable[..., dict[str, Any]]:
+    """Arguments of a two-seat table where the cards are known: this page holds ``mine`` and, unless it deals, is on turn first.
+
+    ``without`` are cards that are not shuffled.
+    """
+
+    def arguments(
+        mine: str,
+        turned: str = "2S",
+        then: str = "3D 5D 8D",
+        theirs: str = "",
+        *,
+        dealer: int = 1,
+        without: str = "",
+        **more: Any,
+    ) -> dict[str, Any]:
+        me = 0
+        pack = [card for card in pack_cards(packs=1, jokers_per_pack=2) if card not in cards(without)]
+        hands = {me: cards(mine), 1: cards(theirs)}
+        stacked = rehearsal.stacked(pack, hands, 2, 1 - dealer, card_number(turned), cards(then))
+        return {
+            "seats": 2,
+            "packs": [stacked],
+            "coins": [rehearsal.coin_for(dealer=dealer, seats=2)],
+            "policy": rehearsal.drawing_only,
+            **more,
+        }
+
+    return arguments
+
+
+class Person:
+    """Who sits before the page of a table with known cards."""
+
+    def __init__(self, page: Any, stage: Stage) -> None:
+        self.page = page
+        self.stage = stage
+
+    def draw(self) -> None:
+        self.page.click(".stock.may")
+        self.page.wait_for_selector(".fresh")
+
+    def choose(self, *names: str) -> None:
+        for name in names:
+            self.page.click(f"[data-hand='{name}']", position={"x": 8, "y": 40})
+
+    def meld(self, *names: str) -> None:
+        """From the hand, without a question."""
+        self.choose(*names)
+        self.page.click("[data-do=meld].lit")
+        self.without(names[0])
+
+    def discard(self, name: str) -> None:
+        self.choose(name)
+        self.page.click("[data-do=discard].lit")
+        self.without(name)
+
+    def without(self, name: str) -> None:
+        """Until this card has left the hand."""
+        self.page.wait_for_function("name => !document.querySelector(`[data-hand='${name}']`)", arg=name)
+
+    def pass_the_call(self) -> None:
+        self.page.click(".window-bar [data-do=pass].lit")
+        self.page.wait_for_selector(".window-bar", state="detached")
+
+    def tell(self, event: Any) -> None:
+        """Something happens at the table."""
+        self.stage.call(self.stage.table.tell, event)
+
+
+@pytest.fixture
+def seated(
+    page: Any, stage: Callable[..., Stage], known: Callable[..., dict[str, Any]]
+) -> Callable[..., Person]:
+    """``seated("6H 7H ...", ...)`` opens the page at such a table (see ``known``)."""
+
+    def sit(mine: str, **more: Any) -> Person:
+        running = stage(**known(mine, **more))
+        page.goto(running.address)
+        page.wait_for_selector("#table")
+        return Person(page, running)
+
+    return sit
 
 
 @pytest.fixture

@@ -64,6 +64,7 @@ class Place:
         self._rehearsal = rehearsal
         self.me = seat
         self.chosen: str | None = None
+        self.ahead: str | None = None
 
     @property
     def agreement(self) -> Agreement:
@@ -95,8 +96,14 @@ class Place:
     def move(self, text: str) -> None:
         if self.me is None or self.me not in self.waiting_for:
             raise LocalProtocolError("nothing is asked of this seat now")
-        slots = self.game.slots_of(self.me, text, self.faces)
-        self.game.check(self.me, text, {slot: self.faces[slot] for slot in slots})
+        try:
+            slots = self.game.slots_of(self.me, text, self.faces)
+            self.game.check(self.me, text, {slot: self.faces[slot] for slot in slots})
+        except Refused as no:
+            if no.code != "wrong_phase" or not isinstance(self.game.need, Window):
+                raise
+            self.ahead = text  # as protocol.voice does it: no answer, so it is for this seat's next turn
+            return
         self.chosen = text
         self._rehearsal.stir()
 
@@ -221,6 +228,7 @@ class Rehearsal:
             await trio.sleep(self.bot_seconds)
             text = self.policy(seat, self.local.legal(seat))
         else:
+            place.chosen, place.ahead = place.ahead, None
             while place.chosen is None:
                 self._stir = trio.Event()
                 await self._stir.wait()

@@ -8,14 +8,7 @@ from typing import Any
 
 import pytest
 
-from p2p_rummy.cards import card_number, pack_cards
-
 Stage = Callable[..., Any]
-PACK = pack_cards(packs=1, jokers_per_pack=2)
-
-
-def cards(text: str) -> list[int]:
-    return [card_number(name) for name in text.split()]
 
 
 def hand(page: Any) -> list[str]:
@@ -109,29 +102,7 @@ def test_a_whole_hand_with_the_keyboard_alone_each_move_shown_at_once(page: Any,
     assert times[len(times) // 4] < 300
 
 
-# In these the cards are known: seat 1 has dealt, so this page is on turn first.
-
-
-@pytest.fixture
-def known(rehearsal: Any) -> Callable[..., dict[str, Any]]:
-    """Arguments of a two-seat table where this page is on turn first and holds ``mine``."""
-
-    def arguments(
-        mine: str, turned: str = "2S", then: str = "3D 5D 8D", theirs: str = "", **more: Any
-    ) -> dict[str, Any]:
-        me, first = 0, 0
-        pack = rehearsal.stacked(
-            PACK, {me: cards(mine), 1: cards(theirs)}, 2, first, card_number(turned), cards(then)
-        )
-        return {
-            "seats": 2,
-            "packs": [pack],
-            "coins": [rehearsal.coin_for(dealer=1, seats=2)],
-            "policy": rehearsal.drawing_only,
-            **more,
-        }
-
-    return arguments
+# In these the cards are known (conftest.known): seat 1 has dealt, so this page is on turn first.
 
 
 HAND = "6H 7H 8H 9H 9S 9C QD QS KC 4C 2D AD X1"

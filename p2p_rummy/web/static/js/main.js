@@ -33,6 +33,8 @@ const S = {
   hover: null, // card of the pile under the pointer
   focus: null, // card of the hand that Tab reaches
   calling: null, // {cards: Set} while a call is being put together
+  ahead: false, // the draw of the coming turn is chosen already
+  read: "", // the trouble that was read and put away
   answer: "", // what was answered in this window: a move's text
   asking: null, // a question in a dialog: {title, choices: [{label, cards, run}], ...}
   panel: null, // name of the open side panel
@@ -62,6 +64,7 @@ function onNews(message) {
   if (message.type === "table") {
     stampClocks(message.view);
     queue.push(message);
+    if (!message.view.facts.problem) S.read = "";
     pump();
   }
 }
@@ -143,13 +146,14 @@ function note(view, item, before) {
     speak(told(view, item, { before, spoken: true }));
   }
   switch (item.kind) {
-    case "move_made": playSound(/^(meld|lay)/.test(item.text) ? "meld" : item.text === "pass" ? "chat" : "card"); break;
+    case "move_made": if (item.seat === view.me) S.ahead = false; playSound(/^(meld|lay)/.test(item.text) ? "meld" : item.text === "pass" ? "chat" : "card"); break;
     case "ruled": if (item.winner !== null && item.winner !== undefined) playSound("rummy"); break;
     case "window_opened": windows++; S.answer = ""; if (item.seats.includes(view.me)) playSound("window"); break;
     case "shuffle_made": playSound("shuffle"); break;
     case "game_over": S.panel = "scores"; playSound("over"); break;
     case "hand_over": if (matchMedia("(min-width: 1100px)").matches) S.panel ??= "scores"; break;
-    case "move_refused": S.notice = refusedWords(item); playSound("refused"); break;
+    case "hand_began": S.ahead = false; break;
+    case "move_refused": S.ahead = false; S.notice = refusedWords(item); playSound("refused"); break;
     case "chat_said": bubble(item.seat, { text: item.text }); playSound("chat"); break;
     case "reacted": bubble(item.seat, { reaction: item.reaction }); playSound("chat"); break;
     default:
@@ -201,15 +205,24 @@ setInterval(() => {
 
 // --- what the player does -----------------------------------------------------------------------------------------
 
-let windows = 0;
+let windows = 1; // how many have opened; 0 stands for none
 
-async function send(text) {
+/** Make a move, or answer an open window. True if the table has taken it. */
+function send(text) {
+  return tell(text, inWindow() ? windows : 0);
+}
+
+/** Choose a move for the own next turn: no answer to a window that is open. */
+function choose(text) {
+  return tell(text, 0);
+}
+
+async function tell(text, asked) {
   if (S.again || S.replay) return false;
   motion.land();
   S.notice = "";
   S.pending = true;
   // When an answer has gone through, the next window may be open already: only this one counts as answered.
-  const asked = inWindow() ? windows : 0;
   const before = S.answer;
   if (asked) S.answer = text;
   render();
@@ -261,13 +274,19 @@ async function doOneOf(moves, title) {
 
 const act = {
   may: (verb) => !S.again && !S.replay && S.legal.some((move) => move.verb === verb),
-  meanings: () => meanings(S.legal, S.selected),
+  meanings: () => meanings(S.legal, S.selected, S.shown.public.extra?.dealers_joker?.card),
   plain: () => plainMoves(S.legal, S.shown.hand.map((item) => item.card), S.shown.public.discard, S.pick),
   doPlain: (move) => (move.text === "pass" ? act.pass() : send(move.text).then((done) => { if (done) { clearSelection(); render(); } })),
   canMeld: () => act.meanings().meld.length > 0,
   send,
 
-  draw: () => (act.may("draw") ? send("draw") : hint(S.shown.public.phase === "draw" ? "hint.draw_empty" : "hint.draw")),
+  mayAhead: () => !S.again && !S.replay && !S.ahead && S.shown.ahead?.includes("draw"),
+  drawAhead: async () => {
+    if (!(await choose("draw"))) return;
+    S.ahead = true;
+    hint("ahead.chosen");
+  },
+  draw: () => (act.may("draw") ? send("draw") : act.mayAhead() ? act.drawAhead() : S.ahead ? hint("ahead.chosen") : hint(S.shown.public.phase === "draw" ? "hint.draw_empty" : "hint.draw")),
   takeFrom: (card) => {
     const move = card && takeOf(S.legal, card);
     if (move) send(move.text).then((done) => { if (done) { S.pick = null; render(); } });
@@ -590,14 +609,19 @@ function bar() {
 }
 
 function banner() {
-  const words = S.offline ? t("state.offline") : S.shown ? problemWords(S.shown) : "";
-  return h("div", { class: `banner ${words ? "" : "gone"}`, role: "alert", key: "banner" }, words);
+  const problem = S.shown?.facts.problem;
+  const read = problem && S.read === problemKey(problem);
+  const words = S.offline ? t("state.offline") : problem && !read ? problemWords(S.shown) : "";
+  return h("div", { class: `banner ${words ? "" : "gone"}`, role: "alert", key: "banner" }, h("span", {}, words),
+    words && problem && !S.offline ? h("button", { type: "button", class: "icon-button", "aria-label": t("banner.close"), title: t("banner.close"), on: { click: () => { S.read = problemKey(problem); render(); } } }, icon("close")) : null);
 }
 
 function ticker() {
   const last = S.lines.filter((line) => line.kind === "done").slice(-1)[0];
   return h("section", { class: "ticker", key: "ticker", "aria-label": t("ticker.label") }, h("span", { class: "ticker-text" }, last ? last.text : ""),
     S.shown.me !== null || history.length > 2 ? h("button", { type: "button", class: "quiet-button", on: { click: act.again } }, icon("again"), h("span", {}, t("again.button"))) : null);
+const problemKey = ({ code, seats, message }) => JSON.stringify([code, seats, message]);
+
 }
 
 let drawing = false;

@@ -29,8 +29,8 @@ export function parseAll(texts) {
 
 const sameCards = (cards, wanted) => cards.length === wanted.size && cards.every((card) => wanted.has(card));
 
-/** What the selected hand cards may do now: {meld: [...], lay: {id: [...]}, discard: move | null, others: [...]}. */
-export function meanings(legal, selected) {
+/** What the selected hand cards (and `lent`, the dealer's joker, if it is among them) may do now: {meld: [...], lay: {id: [...]}, discard: move | null, others: [...]}. */
+export function meanings(legal, selected, lent = "") {
   const found = { meld: [], lay: {}, discard: null, others: [] };
   if (!selected.size) return found;
   for (const move of legal) {
@@ -38,7 +38,7 @@ export function meanings(legal, selected) {
       if (selected.size >= 1 && move.cards.every((card) => selected.has(card)) && move.cards.length === 1) {
         (found.lay[move.on] ||= []).push(move);
       }
-    } else if (sameCards(move.cards, selected)) {
+    } else if (sameCards(move.double ? [...move.cards, lent] : move.cards, selected)) {
       if (move.verb === "meld") found.meld.push(move);
       else if (move.verb === "discard") found.discard = move;
       else if (move.verb !== "take") found.others.push(move);

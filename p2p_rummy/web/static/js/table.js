@@ -155,7 +155,7 @@ function turnClock(view, words) {
 
 function stock(S, act) {
   const count = S.shown.public.stock;
-  const may = act.may("draw");
+  const may = act.may("draw") || act.mayAhead();
   return h("div", { class: "stock-place", key: "stock" },
     h("button", {
       type: "button", class: `stock ${may ? "may" : ""}`, "data-place": "stock", "aria-disabled": may ? undefined : "true",

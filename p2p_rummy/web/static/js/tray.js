@@ -69,8 +69,8 @@ function ring(clock) {
 function answered(text) {
   if (text === "pass") return t("call.passed");
   const move = parse(text);
-  const cards = move.cards.map((card) => cardSigns(card, move.as[card])).join(" ");
-  return t(move.verb === "rummy" ? "call.made" : "call.chosen", { cards });
+  if (move.verb === "rummy") return t("call.made", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") });
+  return t("call.chosen", { move: moveWords(move) + (move.on ? ` →${move.on}` : "") });
 }
 
 function windowBar(S, act) {
@@ -80,6 +80,7 @@ function windowBar(S, act) {
   const callable = view.public.options.calling !== "off";
   const others = S.legal.some((move) => move.verb === "meld" || move.verb === "lay"); // R210: out of turn
   const hints = S.legal.filter((move) => move.verb === "rummy");
+  const blocks = S.legal.filter((move) => move.verb === "block"); // R182
   const given = S.answer !== "" && clock.prompt;
   const state = clock.safe ? t("call.safe") : given ? t("call.given") : S.answer ? answered(S.answer) : "";
   return h("div", { class: "window-bar", key: "window", role: "group", "aria-label": t("call.label") },
@@ -95,7 +96,9 @@ function windowBar(S, act) {
         h("p", { key: "how", class: "window-words" }, state || t(callable ? "call.open" : "call.out_of_turn"), " ",
           clock.left_ms > 0 ? h("span", { class: "clock", "data-clock": clock.until }, clockText(clock)) : null),
         ...(others && !given ? layButtons(S, act) : []),
+        ...(given ? [] : blocks).map((move) => button(`own ${move.text}`, moveWords(move), { lit: S.answer !== move.text, run: () => act.send(move.text) })),
         given ? null : button("pass", t("action.pass"), { lit: act.may("pass") && S.answer !== "pass", primary: false, run: act.pass, shortcut: "p" }),
+        S.ahead || act.mayAhead() ? button("draw-ahead", t("ahead.draw"), { lit: !S.ahead, run: act.draw, shortcut: "d", pressed: S.ahead ? "true" : "false" }) : null,
         ...(given ? [] : hints.slice(0, 6)).map((move) => button(`hint ${move.text}`, t("call.hint", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : "") }), { lit: true, run: () => act.send(move.text) })),
       ]);
 }

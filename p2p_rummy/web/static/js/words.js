@@ -43,6 +43,7 @@ export function told(view, happening, { spoken = false, before = null } = {}) {
     case "cards_dealt": return happening.cards?.length ? t("say.dealt", { cards: happening.cards.map((text) => card(text)).join(" ") }) : "";
     case "window_opened": return happening.sealed ? t("say.window", { name: nameOf(view, happening.after) }) : "";
     case "answer_void": return say("void", { reason: reasonWords(happening) });
+    case "abandoned": return say("abandoned");
     case "seat_dropped": return say(happening.void ? "dropped_void" : "dropped");
     case "seat_returned": return say("returned", { hand: happening.hand });
     case "disconnected": return happening.seat === null ? "" : say("disconnected");
