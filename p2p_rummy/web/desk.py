@@ -87,9 +87,9 @@ class PageFace:
     def event(self, event: Event) -> None:
         told = None if self.facts.repeats(event) else happening(event)
         self.facts.take(event, self._now())
-        if told is not None:
         if isinstance(event, WindowOpened):
             pass_if_forced(self.table, event)
+        if told is not None:
             self._fresh.append(told)
         self._desk.changed()
 

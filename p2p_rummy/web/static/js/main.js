@@ -63,8 +63,8 @@ function onNews(message) {
   if (message.type === "verdict") { S.verdict = message.verdict; render(); return; }
   if (message.type === "table") {
     stampClocks(message.view);
-    queue.push(message);
     if (!message.view.facts.problem) S.read = "";
+    queue.push(message);
     pump();
   }
 }
@@ -608,6 +608,8 @@ function bar() {
       }, icon(name), h("span", { class: "bar-word" }, t(`panel.${name}`)), name === "talk" && S.unread ? h("span", { class: "unread", "aria-hidden": "true" }, S.unread) : null))));
 }
 
+const problemKey = ({ code, seats, message }) => JSON.stringify([code, seats, message]);
+
 function banner() {
   const problem = S.shown?.facts.problem;
   const read = problem && S.read === problemKey(problem);
@@ -620,8 +622,6 @@ function ticker() {
   const last = S.lines.filter((line) => line.kind === "done").slice(-1)[0];
   return h("section", { class: "ticker", key: "ticker", "aria-label": t("ticker.label") }, h("span", { class: "ticker-text" }, last ? last.text : ""),
     S.shown.me !== null || history.length > 2 ? h("button", { type: "button", class: "quiet-button", on: { click: act.again } }, icon("again"), h("span", {}, t("again.button"))) : null);
-const problemKey = ({ code, seats, message }) => JSON.stringify([code, seats, message]);
-
 }
 
 let drawing = false;
