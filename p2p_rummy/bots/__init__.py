@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final
 
 from p2p_rummy.bots.base import Bot, RandomBot
-from p2p_rummy.bots.sharp import SharpBot
+from p2p_rummy.bots.sharp import MOST_WORLDS, SharpBot
+from p2p_rummy.bots.sharp_search import Budget
 from p2p_rummy.bots.steady import SteadyBot
 
 __all__ = ["LEVELS", "Bot", "make_bot"]
@@ -30,5 +31,5 @@ def make_bot(level: str, seed: int, *, think_seconds: float | None = None) -> Bo
     if level not in LEVELS:
         raise ValueError(f"there is no bot level {level!r}; the levels are {', '.join(LEVELS)}")
     if level == "sharp" and think_seconds is not None:
-        return SharpBot(seed, think_seconds)
+        return SharpBot(seed, Budget(worlds=MOST_WORLDS, seconds=think_seconds))
     return LEVELS[level](seed)

@@ -18,7 +18,7 @@ from p2p_rummy.bots.sharp_rum import SharpRumBot
 from p2p_rummy.bots.sharp_search import Budget
 from protocol.game import Faces, Game, Seat
 
-WORLDS: Final = Budget(worlds=40)
+WORLDS: Final = Budget(worlds=60)
 """The budget where nothing is said: the same on every machine."""
 MOST_WORLDS: Final = 2000
 """Enough for any number of seconds: more would change nothing."""
@@ -27,9 +27,9 @@ MOST_WORLDS: Final = 2000
 class SharpBot:
     """Plays the rum family with :class:`SharpRumBot` and Rummoli with :class:`RummoliBot`."""
 
-    def __init__(self, seed: int, think_seconds: float | None = None) -> None:
+    def __init__(self, seed: int, budget: Budget = WORLDS) -> None:
         self._seed = seed
-        self._budget = WORLDS if think_seconds is None else Budget(worlds=MOST_WORLDS, seconds=think_seconds)
+        self._budget = budget
         self._player: Bot | None = None
 
     def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
