@@ -12,6 +12,7 @@ from functools import partial
 
 from protocol import log
 from protocol.agreement import Agreement
+from protocol.archive import Archive
 from protocol.ballot import Certificate
 from protocol.course import Course
 from protocol.dealing import Decks
@@ -36,7 +37,7 @@ class Ledger:
         self._make: Callable[[], Course] = partial(Course, agreement, make_game, decks)
         self._entropy = entropy
         self.course = self._make()
-        self.closed: list[ClosedStep] = []
+        self.closed = Archive()
         self.final = 0
         """Steps below this number cannot change any more."""
         self.certificates: dict[int, Certificate] = {}
@@ -80,7 +81,7 @@ class Ledger:
             raise LocalProtocolError(f"step {step} cannot be opened again: {self.final} steps are final")
         undone = self.closed[step:]
         self.course = self.course_at(step)
-        del self.closed[step:]
+        self.closed.cut(step)
         del self._stages[step:]
         self._hands = [hand for hand in self._hands if hand.step <= step]
         for late in [number for number in self.certificates if number >= step]:
@@ -99,6 +100,7 @@ class Ledger:
         """This step and all before it are final.  Returns those that were not before, in order."""
         settled = self.closed[self.final : step + 1]
         self.final = max(self.final, step + 1)
+        self.closed.put_away(self.final)
         final_hands = [hand for hand in self._hands if hand.step <= self.final]
         self._hands = [*final_hands[-1:], *(hand for hand in self._hands if hand.step > self.final)]
         return settled
