@@ -60,6 +60,10 @@ PENDING: Final = 32
 LOOKAHEAD: Final = 16
 """How many steps further the search for who stands on a closing goes."""
 
+MAX_PROOF: Final = 1 << 19
+"""Bytes of a proof that the journal keeps.  A longer one, with the log of many hands in it, is in its own file alone; the
+journal then says that there is one."""
+
 _PERSONAL: Final = frozenset((Stage.MOVE, Stage.ANSWER))
 
 
@@ -644,8 +648,9 @@ class Steps:
         data: bytes,
         now: float,
     ) -> None:
-        self.exposed[seat] = data
-        self._do(Record(data=write_proof(seat, data), must_sync=False))
+        kept = data if len(data) <= MAX_PROOF else b""
+        self.exposed[seat] = kept
+        self._do(Record(data=write_proof(seat, kept), must_sync=False))
         self._tell(
             events.EvidenceFound(
                 seat=seat,

@@ -10,15 +10,18 @@ from typing import Any
 import pytest
 
 from protocol import evidence
+from protocol import steps as module
 from protocol.agreement import Agreement
 from protocol.canonical import encode
 from protocol.entry import Entry, Kind
 from protocol.errors import EncodingError, ProtocolError, VerificationError
-from protocol.events import Accusation, SeatDropped
+from protocol.events import Accusation, EvidenceFound, SeatDropped
 from protocol.evidence import Verdict, contradiction, exposed, illegal
 from protocol.fast_deck import FastDecks
+from protocol.journal import MAX_RECORD
 from protocol.log import ClosedStep
-from tests.protocol.liars import like
+from protocol.records import ProofRecord, read_record
+from tests.protocol.liars import like, tell
 from tests.protocol.tables import Peer, Table, agreement, events_of, identity
 from tests.protocol.toy_game import toy_game
 from tests.second import log as second
@@ -348,6 +351,34 @@ def test_a_game_that_cannot_be_made_is_the_callers_to_refuse(played: Table) -> N
 
     with pytest.raises(LookupError):
         check(illegal(played.agreement, "illegal_move", steps(played), [], entry), game=unknown)
+
+
+def test_f52_the_proof_of_a_long_game_is_no_record_that_the_journal_cannot_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It goes into a file of its own; the journal says that there is one, and a restart still knows the seat."""
+    assert module.MAX_PROOF + 100 < MAX_RECORD
+    monkeypatch.setattr(module, "MAX_PROOF", 2000)
+    table = Table(4, options=OPTIONS)
+    table.run(until=lambda: all(peer.session.stage.value == "move" for peer in table.peers))
+    table.run(until=lambda: not table.queue)
+    liar = mover(table)
+    table.peers[liar].up = False
+    honest = [peer for peer in table.peers if peer.seat != liar]
+    for peer in honest:
+        tell(peer, said(table, liar, body=["cheat", [], []]), source=liar)
+        (found,) = events_of(peer, EvidenceFound)
+        assert len(found.data) > 2000
+        assert check(found.data).seat == liar
+        proofs = [
+            data for data in peer.journal if read_record(data, number=0) == ProofRecord(seat=liar, data=b"")
+        ]
+        assert len(proofs) == 1
+    table.crash(honest[0].seat)
+    table.restart(honest[0].seat, [honest[1].seat, honest[2].seat])
+    assert honest[0].session.exposed == (liar,)
+    table.run(until=lambda: all(peer.session.over for peer in honest), seconds=2000)
+    assert len({peer.session.head for peer in honest}) == 1
 
 
 # --- absences in the log ---------------------------------------------------------------------------------
