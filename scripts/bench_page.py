@@ -7,6 +7,7 @@ what it costs has rows of its own (bench_table).  Without Chromium there is one 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,7 @@ def rows() -> Iterator[Row]:
         return
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=_load("conftest").ARGUMENTS)
+        load = os.getloadavg()[0]
         times = sorted(play(browser))
         browser.close()
     yield Row(
@@ -55,7 +57,8 @@ def rows() -> Iterator[Row]:
         "ms",
         BOUND_MS,
         1.0,
-        f"median {times[len(times) // 2]:.1f} ms, slowest {times[-1]:.1f} ms; from the key to the changed page",
+        f"median {times[len(times) // 2]:.1f} ms, slowest {times[-1]:.1f} ms; from the key to the changed page; "
+        f"the machine's load before: {load:.1f} on {os.cpu_count()} processors",
     )
 
 

@@ -17,26 +17,28 @@ export function patch(parent, wanted) {
   const old = [...parent.childNodes];
   const byKey = new Map();
   for (const node of old) if (node.pageKey !== undefined) byKey.set(node.pageKey, node);
-  const kept = new Set();
   let spare = old.filter((node) => node.pageKey === undefined);
-  let place = parent.firstChild;
-  for (const item of wanted) {
-    let node = null;
+  const found = wanted.map((item) => {
     if (typeof item === "object" && item.props.key !== undefined) {
-      const found = byKey.get(item.props.key);
-      if (found && found.pageTag === item.tag) node = found;
-    } else {
-      const at = spare.findIndex((node) => fits(node, item));
-      if (at === 0) node = spare.shift();
-      else if (at > 0) { node = spare[at]; spare = spare.slice(at + 1); }
+      const node = byKey.get(item.props.key);
+      return node && node.pageTag === item.tag ? node : null;
     }
-    if (node) update(node, item);
-    else node = create(item);
-    kept.add(node);
+    const at = spare.findIndex((node) => fits(node, item));
+    if (at < 0) return null;
+    const node = spare[at];
+    spare = spare.slice(at + 1);
+    return node;
+  });
+  // What goes, goes first: then what stays is in its place already, and nothing is moved around it.
+  const kept = new Set(found);
+  for (const node of old) if (!kept.has(node)) node.remove();
+  let place = parent.firstChild;
+  for (const [at, item] of wanted.entries()) {
+    const node = found[at] ?? create(item);
+    if (found[at]) update(node, item);
     if (node !== place) parent.insertBefore(node, place);
     place = node.nextSibling;
   }
-  for (const node of old) if (!kept.has(node)) node.remove();
 }
 
 function fits(node, item) {
@@ -78,7 +80,7 @@ function setProp(node, name, value, before) {
     for (const [key, wanted] of Object.entries(value || {})) if (!before || before[key] !== wanted) node.style.setProperty(key, wanted);
   } else if (value === undefined || value === null || value === false) {
     node.removeAttribute(name);
-  } else if (before !== value || node.getAttribute(name) !== String(value)) {
+  } else if (before !== value) {
     node.setAttribute(name, value === true ? "" : value);
   }
 }

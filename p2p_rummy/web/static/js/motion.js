@@ -9,6 +9,7 @@ const MOST = 40;
 /** Where every card of the page is now. */
 export function capture() {
   const places = new Map();
+  if (!movesAreShown()) return places;
   for (const element of document.querySelectorAll("[data-fly]")) places.set(element.dataset.fly, element.getBoundingClientRect());
   for (const element of document.querySelectorAll("[data-place]")) places.set(`@${element.dataset.place}`, element.getBoundingClientRect());
   return places;

@@ -60,10 +60,13 @@ const SOUNDS = {
   chat: () => tone(988, 0, 0.09, { volume: 0.05 }),
 };
 
+/** Soon: what is seen comes first. */
 export function play(name) {
-  try {
-    SOUNDS[name]();
-  } catch {
-    // A browser without sound is a quiet table, not a broken one.
-  }
+  setTimeout(() => {
+    try {
+      SOUNDS[name]();
+    } catch {
+      // A browser without sound is a quiet table, not a broken one.
+    }
+  }, 0);
 }
