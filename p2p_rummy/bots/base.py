@@ -7,16 +7,27 @@ rules; whatever it returns stands in ``game.legal_moves(seat, faces)``.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Protocol
 
 from protocol.game import Faces, Game, Seat
+
+Stopped = Callable[[], bool]
+"""Whether nobody waits for a choice any more.  A bot that thinks for long asks now and then, in the thread it thinks in."""
+
+
+def never() -> bool:
+    return False
 
 
 class Bot(Protocol):
     """One player.  It may remember what it has seen; it must not be shared between seats."""
 
-    def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
-        """A legal move or answer of ``seat``, which owes one.  Raises ValueError if it owes none."""
+    def choose(self, game: Game, seat: Seat, faces: Faces, *, stopped: Stopped = never) -> str:
+        """A legal move or answer of ``seat``, which owes one; any that comes to mind once it is ``stopped``.
+
+        Raises ValueError if it owes none.
+        """
 
 
 class RandomBot:
@@ -25,7 +36,7 @@ class RandomBot:
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
 
-    def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
+    def choose(self, game: Game, seat: Seat, faces: Faces, *, stopped: Stopped = never) -> str:
         return self._rng.choice(legal_moves(game, seat, faces))
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from p2p_rummy.bots.base import legal_moves
+from p2p_rummy.bots.base import Stopped, legal_moves, never
 from p2p_rummy.bots.rum_plan import Outlook, Planner
 from p2p_rummy.cards import FIRST_JOKER, PACK
 from p2p_rummy.games.rum import RumGame
@@ -43,7 +43,7 @@ class RumBot:
         """The hand, and how often this seat had laid in it, when it began to count its takes."""
         self._takes = 0
 
-    def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
+    def choose(self, game: Game, seat: Seat, faces: Faces, *, stopped: Stopped = never) -> str:
         assert isinstance(game, RumGame)
         legal = legal_moves(game, seat, faces)
         if len(legal) == 1:

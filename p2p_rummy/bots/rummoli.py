@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 
-from p2p_rummy.bots.base import legal_moves
+from p2p_rummy.bots.base import Stopped, legal_moves, never
 from p2p_rummy.games.poker import HAND_SIZE, best_value
 from p2p_rummy.games.rummoli import Rummoli
 from p2p_rummy.games.rummoli_board import NEXT, PACK, PAY_CARDS
@@ -33,7 +33,7 @@ class RummoliBot:
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
 
-    def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
+    def choose(self, game: Game, seat: Seat, faces: Faces, *, stopped: Stopped = never) -> str:
         assert isinstance(game, Rummoli)
         legal = legal_moves(game, seat, faces)
         if len(legal) == 1:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from p2p_rummy.bots.base import Bot
+from p2p_rummy.bots.base import Bot, Stopped, never
 from p2p_rummy.bots.rummoli import RummoliBot
 from p2p_rummy.bots.sharp_rum import SharpRumBot
 from p2p_rummy.bots.sharp_search import Budget
@@ -32,8 +32,8 @@ class SharpBot:
         self._budget = budget
         self._player: Bot | None = None
 
-    def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
+    def choose(self, game: Game, seat: Seat, faces: Faces, *, stopped: Stopped = never) -> str:
         if self._player is None:
             rummoli = game.name == "rummoli"
             self._player = RummoliBot(self._seed) if rummoli else SharpRumBot(self._seed, self._budget)
-        return self._player.choose(game, seat, faces)
+        return self._player.choose(game, seat, faces, stopped=stopped)

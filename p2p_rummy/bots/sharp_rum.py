@@ -13,7 +13,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from p2p_rummy.bots.base import legal_moves
+from p2p_rummy.bots.base import Stopped, legal_moves, never
 from p2p_rummy.bots.rum import RumBot
 from p2p_rummy.bots.sharp_lanes import BIT, JOKER, Lanes
 from p2p_rummy.bots.sharp_search import Budget, Candidate, best_move
@@ -52,11 +52,12 @@ class SharpRumBot:
         self._lanes: Lanes | None = None
         self._takes = (0, 0)
 
-    def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
+    def choose(self, game: Game, seat: Seat, faces: Faces, *, stopped: Stopped = never) -> str:
         assert isinstance(game, RumGame)
         legal = legal_moves(game, seat, faces)
         if len(legal) == 1:
             return legal[0]
+        spending = self._budget.begin(stopped)
         table = game.table
         usual = self._steady.choose(game, seat, faces)
         if table.rules.dealers_joker and table.joker_free():
@@ -71,7 +72,7 @@ class SharpRumBot:
             return candidates[0].text if candidates else usual
         first = next((index for index, candidate in enumerate(candidates) if candidate.text == usual), 0)
         candidates.insert(0, candidates.pop(first))
-        return best_move(outlook, candidates, self._budget, self._rng, horizon=self._turns(table))
+        return best_move(outlook, candidates, spending, self._rng, horizon=self._turns(table))
 
     def _turns(self, table: Table) -> int:
         if self._horizon is not None:

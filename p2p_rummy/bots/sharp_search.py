@@ -1,9 +1,9 @@
 """Which of a few moves wins most often, over many worlds.
 
 Every candidate is tried in the same worlds (:mod:`p2p_rummy.bots.sharp_worlds`): the move is made, the hand played on by the
-policy of the sketch, and the outcome turned into the chance to win the game.  After each round of worlds the
-weaker half of the candidates is let go (sequential halving: Karnin, Koren, Somekh, "Almost Optimal Exploration in Multi-Armed
-Bandits", 2013), so that most of the work goes into telling the best ones apart.
+policy of the sketch, and the outcome turned into the chance to win the game.  After every few worlds the
+candidates that lie behind beyond doubt are let go, in the manner of a race (Maron, Moore, "Hoeffding Races", 1993, with
+the standard error in place of Hoeffding's bound), so that most of the work goes into telling the best ones apart.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from p2p_rummy.bots.base import Stopped, never
 from p2p_rummy.bots.sharp_sketch import Sketch
 from p2p_rummy.bots.sharp_worlds import Outlook
 from p2p_rummy.games.rum_table import Table
@@ -46,32 +47,56 @@ class Budget:
 
     worlds: int
     seconds: float = math.inf
+    clock: Callable[[], float] = time.perf_counter
+
+    def begin(self, stopped: Stopped = never) -> Spending:
+        """The decision begins now."""
+        return Spending(self, stopped)
+
+
+class Spending:
+    """One decision: what is left of its budget."""
+
+    __slots__ = ("_budget", "_deadline", "_stopped", "worlds")
+
+    def __init__(self, budget: Budget, stopped: Stopped) -> None:
+        self.worlds = 0
+        """Spent so far."""
+        self._budget = budget
+        self._deadline = budget.clock() + budget.seconds if budget.seconds < math.inf else math.inf
+        self._stopped = stopped
+
+    def one_more(self) -> bool:
+        """Spend a world; False if there is none left, the time is up, or nobody waits any more."""
+        if self.worlds >= self._budget.worlds or self._stopped():
+            return False
+        if self._deadline < math.inf and self._budget.clock() >= self._deadline:
+            return False
+        self.worlds += 1
+        return True
 
 
 def best_move(
     outlook: Outlook,
     candidates: Sequence[Candidate],
-    budget: Budget,
+    spending: Spending,
     rng: random.Random,
     *,
     horizon: int,
     doubt: float = DOUBT,
-    clock: Callable[[], float] = time.perf_counter,
 ) -> str:
     """The first candidate, unless another is better beyond doubt."""
-    deadline = clock() + budget.seconds
     forecast = Forecast(outlook.table, outlook.seat)
     usual = _Race(0)
     others = [_Race(index) for index in range(1, len(candidates))]
-    tried = 0
-    while others and tried < budget.worlds and clock() < deadline:
-        for _ in range(min(BATCH, budget.worlds - tried)):
+    while others and spending.one_more():
+        for spent in range(BATCH):
+            if spent and not spending.one_more():
+                break
             world = outlook.world(rng)
-            tried += 1
             base = _try(world, candidates[0], horizon, forecast)
             for race in others:
                 race.add(_try(world, candidates[race.index], horizon, forecast) - base)
-        usual.count = tried
         front = max([usual, *others], key=lambda race: race.mean)
         others = [
             race
@@ -111,9 +136,9 @@ class _Race:
 
     @property
     def error(self) -> float:
-        """The standard error of the mean."""
+        """The standard error of the mean; unknown, so endless, after a single world."""
         if self.count < 2:
-            return 0.0
+            return math.inf if self.count else 0.0
         spread = max(0.0, self.squares / self.count - self.mean**2)
         return math.sqrt(spread / (self.count - 1))
 

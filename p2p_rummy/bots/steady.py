@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from p2p_rummy.bots.base import Bot
+from p2p_rummy.bots.base import Bot, Stopped, never
 from p2p_rummy.bots.rum import RumBot
 from p2p_rummy.bots.rummoli import RummoliBot
 from protocol.game import Faces, Game, Seat
@@ -15,7 +15,7 @@ class SteadyBot:
         self._seed = seed
         self._player: Bot | None = None
 
-    def choose(self, game: Game, seat: Seat, faces: Faces) -> str:
+    def choose(self, game: Game, seat: Seat, faces: Faces, *, stopped: Stopped = never) -> str:
         if self._player is None:
             self._player = RummoliBot(self._seed) if game.name == "rummoli" else RumBot(self._seed)
-        return self._player.choose(game, seat, faces)
+        return self._player.choose(game, seat, faces, stopped=stopped)

@@ -13,7 +13,7 @@ from pathlib import Path
 import trio
 
 from p2p_rummy.bots import LEVELS, make_bot
-from p2p_rummy.botseat import BotSeat
+from p2p_rummy.botseat import BotSeat, think_seconds
 from p2p_rummy.catalogue import _
 from p2p_rummy.companions import Companion, companions
 from p2p_rummy.complaint import USAGE, Complaint, verdict_on
@@ -33,9 +33,6 @@ from protocol.errors import LocalProtocolError
 from protocol.peer import Home, Table
 
 OpenTable = Callable[[Home], AbstractAsyncContextManager[Table]]
-
-THINK_SECONDS = 1.0
-"""How long a sharp bot may think about a move at a table with people; most moves take it less."""
 
 
 def add_chair(parser: argparse.ArgumentParser) -> None:
@@ -203,7 +200,8 @@ def _face(
         face = LineMode(table, _write, trio.current_time, style)
     if not level:
         return face
-    bot = make_bot(level, seed=random.SystemRandom().getrandbits(64), think_seconds=THINK_SECONDS)
+    seed = random.SystemRandom().getrandbits(64)
+    bot = make_bot(level, seed, think_seconds=think_seconds(table.agreement))
     seat = BotSeat(table, face, bot.choose, pause_seconds=args.pause)
     nursery.start_soon(seat.think)
     return seat

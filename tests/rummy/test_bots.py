@@ -5,6 +5,8 @@ import random
 import pytest
 
 from p2p_rummy.bots import LEVELS, make_bot
+from p2p_rummy.bots.sharp import SharpBot
+from p2p_rummy.bots.sharp_search import Budget
 from p2p_rummy.games import make_game
 from p2p_rummy.local import LocalTable
 from p2p_rummy.options import GAMES, RUM_GAMES, options_of
@@ -63,9 +65,13 @@ def any_table(seed, game):
 def test_every_level_plays_every_game_as_it_is_to_the_end(game, level):
     seats = 4 if game in ("partnership", "persian") else 3
     hands = 1 if level == "sharp" else 3  # it thinks longer
+    bots = [
+        SharpBot(seat, Budget(worlds=12)) if level == "sharp" else make_bot(level, seat)
+        for seat in range(seats)
+    ]
     limit = {"max_rounds": 2} if game == "rummoli" else {"target": 100, "max_hands": hands}
     table = LocalTable(make_game(game, limit, seats), rng=random.Random(game))
-    play_out(table, [make_bot(level, seat) for seat in range(seats)])
+    play_out(table, bots)
 
 
 @pytest.mark.parametrize("game", GAMES)
