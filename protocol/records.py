@@ -96,6 +96,11 @@ def write_proof(seat: int, data: bytes) -> bytes:
     return encode([Number.PROOF.value, seat, data])
 
 
+def is_own(data: bytes) -> bool:
+    """Whether a record holds what this seat has said itself (OWN, ANSWER), told without reading it."""
+    return data[1:2] in (bytes([Number.OWN]), bytes([Number.ANSWER]))
+
+
 def read_record(data: bytes, *, number: int) -> JournalRecord:
     """The ``number``-th record of a journal.  Raises EncodingError."""
     field = f"journal record {number}"

@@ -53,6 +53,7 @@ from protocol.records import (
     KeptRecord,
     OwnRecord,
     ProofRecord,
+    is_own,
     read_record,
 )
 from protocol.steps import Steps
@@ -125,14 +126,18 @@ class Session:
 
     def _replay(self, records: Iterable[bytes], now: float) -> None:
         """Take in the journal.  What it tells was told before."""
-        read = [read_record(data, number=number) for number, data in enumerate(records)]
+        known = list(enumerate(records))
         if self._voice is not None:
-            for record in read:
+            for number, data in known:
+                if not is_own(data):
+                    continue
+                record = read_record(data, number=number)
                 if isinstance(record, OwnRecord):
                     self._voice.remember(record.entry, durable=True)
                 elif isinstance(record, AnswerRecord):
                     self._voice.own.open_box(record.hand, record.sealed, record.box)
-        for record in read:
+        for number, data in known:  # one after another: read, a long game takes several times its bytes
+            record = read_record(data, number=number)
             if isinstance(record, ClosedRecord):
                 self._steps.trust([entry for _, entry in record.step.contributions if entry is not None])
             elif isinstance(record, HeldRecord):

@@ -284,7 +284,7 @@ class Life:
             disk.close()
 
     def _new_driver(self, identity: Identity | None, disk: Disk) -> Driver:
-        return Driver(
+        driver = Driver(
             identity,
             disk.table.agreement,
             self.make_game,
@@ -295,6 +295,8 @@ class Life:
             secrets=disk.secrets,
             doubt=bool(disk.doubt),
         )
+        disk.journal.records = ()  # they are taken in, and of a long game they are many megabytes
+        return driver
 
     async def _remember_addresses(self, mesh: Mesh) -> None:
         """Keep what a resume needs to find the others."""
