@@ -216,6 +216,8 @@ class Pause(Enum):
     TWO_PLAYERS = "two_players"
     MINORITY = "minority"
     PATIENT = "patient"
+    DOUBT = "doubt"
+    """This peer's journal may lack what it has signed; it signs nothing until these seats have told (F34)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

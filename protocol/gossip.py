@@ -10,7 +10,7 @@ message          fields after its number
 ===============  ==============================================================================
 0 HAVE           ``[place, links]``: links is a bit for each seat we have a link to
 1 WANT           ``[place]``
-2 ENTRIES        ``[[content, signature] ...]``
+2 ENTRIES        ``[[content, signature] ...]``; none of them: the answer to a WANT ends here
 3 CERTIFICATE    ``[[content, signature] ...]``: votes of a quorum
 4 EVIDENCE       ``[[content, signature], [content, signature]]``: two statements that contradict
 5 TALK           ``[content, signature]``: chat, not part of the log
@@ -78,6 +78,10 @@ class Have:
     place: Place
     links: int
 
+    def seats(self) -> list[int]:
+        """The seats that its sender is linked to."""
+        return [seat for seat in range(8) if self.links >> seat & 1]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Want:
@@ -132,6 +136,11 @@ def write_entries(entries: Sequence[Entry]) -> list[bytes]:
     if batch:
         messages.append(encode([Message.ENTRIES.value, batch]))
     return messages
+
+
+def write_end() -> bytes:
+    """The end of an answer to WANT."""
+    return encode([Message.ENTRIES.value, []])
 
 
 def write_certificate(votes: Any) -> bytes:

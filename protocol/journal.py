@@ -104,9 +104,10 @@ class Journal:
         self._failed = ""
 
     @classmethod
-    def open(cls, path: Path) -> Journal:
+    def open(cls, path: Path, *, scar: bytes = b"") -> Journal:
         """Open or create.  ``records`` holds what is whole, ``doubt`` why that may not be all ("" if it is).
 
+        ``scar`` is a record that takes the place of what is damaged: the next opening finds a good file, and the scar in it.
         Raises DiskFailed if the file cannot be read or made durable.
         """
         with _disk(path):
@@ -120,13 +121,17 @@ class Journal:
                     _keep_aside(path, data)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
             try:
-                if end == 0:
-                    os.ftruncate(descriptor, 0)
-                    _write_all(descriptor, _header(JOURNAL_MAGIC))
-                    end = _HEADER
-                elif end < len(data):
-                    os.ftruncate(descriptor, end)
+                anew = _header(JOURNAL_MAGIC) if end == 0 else b""
+                if doubt and scar:
+                    anew += _record(end + len(anew), scar)
+                    records = (*records, scar)
+                # Before the damaged bytes go: a crash in between leaves them, or the scar, or both.
                 os.lseek(descriptor, end, os.SEEK_SET)
+                _write_all(descriptor, anew)
+                end += len(anew)
+                if end < len(data):
+                    _sync(descriptor)
+                    os.ftruncate(descriptor, end)
                 _sync(descriptor)
                 sync_directory(path.parent)
             except BaseException:

@@ -10,6 +10,9 @@ SUSPENDED  that has lasted as long as the agreement says, and nobody   (``abando
            may be dropped
 WAITING,   the step closes                                             Continued    -> MOVING
 SUSPENDED
+any        what this seat has signed is in doubt                       -> DOUBTFUL
+DOUBTFUL   for NOTICE_SECONDS, and whenever another seat has told      Suspended, by those that are unheard
+DOUBTFUL   the doubt is over                                           Continued, if that was told -> MOVING
 =========  ==========================================================  ==================================
 """
 
@@ -34,6 +37,7 @@ class State(Enum):
     MOVING = "moving"
     WAITING = "waiting"
     SUSPENDED = "suspended"
+    DOUBTFUL = "doubtful"
 
 
 class Pacer:
@@ -45,16 +49,21 @@ class Pacer:
         self._tell = tell
         self._step = -1
         self._abandon_at = math.inf
+        self._doubt_told_at = math.inf
+        self._unheard: tuple[int, ...] = ()
         self.deadline: float | None = None
         """When to call :meth:`look` again."""
 
     def look(self, now: float) -> None:
         """Tell what has become true."""
+        if self._steps.doubtful and not self._steps.over:
+            self._look_doubtful(now)
+            return
         course = self._steps.course
-        if course.step != self._step:
-            if self.state is not State.MOVING:
+        if course.step != self._step or self.state is State.DOUBTFUL:
+            if self._unheard or self.state in (State.WAITING, State.SUSPENDED):
                 self._tell(Continued(step=self._step))
-            self.state = State.MOVING
+            self.state, self._unheard = State.MOVING, ()
             self._step = course.step
             self._abandon_at = math.inf
         seats = tuple(seat for seat in self._steps.waiting_for if seat != self._steps.me)
@@ -78,6 +87,17 @@ class Pacer:
         elif now >= self._abandon_at:
             self._abandon_at = math.inf
             self._steps.abandon()
+
+    def _look_doubtful(self, now: float) -> None:
+        """Say whom this seat has to hear before it signs again, if that takes longer than a restart does."""
+        if self.state is not State.DOUBTFUL:
+            self.state, self._doubt_told_at = State.DOUBTFUL, now + NOTICE_SECONDS
+        self._step = self._steps.course.step
+        self.deadline = self._doubt_told_at if now < self._doubt_told_at else None
+        unheard = self._steps.unheard
+        if self.deadline is None and unheard != self._unheard:
+            self._unheard = unheard
+            self._tell(Suspended(seats=unheard, step=self._step, why=Pause.DOUBT))
 
     def _why(self) -> Pause:
         if self._steps.agreement.patient:

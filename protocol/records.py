@@ -9,6 +9,7 @@ number     fields                                          must be on the disk b
 3 ANSWER   hand, commitment, sealed box                    yes, with the SEALED entry that follows
 4 PROOF    seat, evidence                                  no: others have it
 5 HELD     ``[content, signature]`` of another's entry     yes, with the vote that follows and says that we hold it
+6 DOUBT    whether entries that were sent may be missing   yes if they may: a restart does not end a doubt
 =========  ==============================================  ==============================================
 """
 
@@ -19,7 +20,7 @@ from enum import IntEnum
 from typing import Final
 
 from protocol.ballot import Certificate, read_certificate
-from protocol.canonical import Limits, array, decode, encode, integer, octets
+from protocol.canonical import Limits, array, boolean, decode, encode, integer, octets
 from protocol.entry import MAX_STEP, Entry, from_value
 from protocol.errors import EncodingError
 from protocol.log import ClosedStep, PublishedStep, read_step
@@ -34,6 +35,7 @@ class Number(IntEnum):
     ANSWER = 3
     PROOF = 4
     HELD = 5
+    DOUBT = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,12 @@ class HeldRecord:
     entry: Entry
 
 
-JournalRecord = OwnRecord | ClosedRecord | KeptRecord | AnswerRecord | ProofRecord | HeldRecord
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtRecord:
+    begins: bool
+
+
+JournalRecord = OwnRecord | ClosedRecord | KeptRecord | AnswerRecord | ProofRecord | HeldRecord | DoubtRecord
 
 
 def write_own(entry: Entry) -> bytes:
@@ -94,6 +101,10 @@ def write_answer(hand: int, sealed: bytes, box: bytes) -> bytes:
 
 def write_proof(seat: int, data: bytes) -> bytes:
     return encode([Number.PROOF.value, seat, data])
+
+
+def write_doubt(begins: bool) -> bytes:
+    return encode([Number.DOUBT.value, begins])
 
 
 def is_own(data: bytes) -> bool:
@@ -130,5 +141,8 @@ def read_record(data: bytes, *, number: int) -> JournalRecord:
             return ProofRecord(
                 seat=integer(value[1], field=field, below=8), data=octets(value[2], field=field)
             )
+        case Number.DOUBT:
+            array(value, field=field, length=2)
+            return DoubtRecord(begins=boolean(value[1], field=field))
         case _:
             raise EncodingError("is of no kind that this program writes", field=field)

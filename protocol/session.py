@@ -45,10 +45,10 @@ from protocol.identity import SIGNATURE_BYTES, Identity, tagged_hash, words
 from protocol.own import OwnSeat
 from protocol.pace import Pacer
 from protocol.position import Stage
-from protocol.quorum import quorum
 from protocol.records import (
     AnswerRecord,
     ClosedRecord,
+    DoubtRecord,
     HeldRecord,
     KeptRecord,
     OwnRecord,
@@ -71,9 +71,6 @@ ASK_SECONDS: Final = 0.25
 TICK_SECONDS: Final = 0.001
 """No timer is due sooner, so nothing that waits for what a tick cannot bring keeps a processor busy."""
 
-DOUBT_SECONDS: Final = 20.0
-"""After a doubtful restart, how long we look for more neighbours than there are before those have to do."""
-
 
 class Session:
     """A seat at a table, from the agreement to the last signature.
@@ -81,7 +78,8 @@ class Session:
     ``make_game`` builds the game that the agreement names; ``entropy(n)`` gives n fresh random bytes.
     ``records`` is the journal and ``secrets`` the stored hand secrets, to resume; both empty for a new table.
     The journal's records come back in order; a torn last one is simply not given.  ``doubt``: the journal may lack
-    entries that were sent (it was damaged, or restored): nothing is signed before the others have been asked.
+    entries that were sent (it was damaged, or restored): nothing is signed before all others have told what they have
+    (:mod:`protocol.doubt`).
     ``identity`` None, or one without a seat: a spectator, who holds nothing secret and signs nothing.
 
     All times are seconds of one monotonic clock, which may start anywhere and be another one after a restart.
@@ -112,20 +110,21 @@ class Session:
         self._links = Links()
         self._talker = Talker(agreement, identity, entropy)
         self._pacer = Pacer(self._steps, self._out.tell)
-        self._began = now
         self._timer: float | None = None
         self._step = -1
         self._told_over = False
         self._have_at = now
         self._have_seconds = HAVE_SECONDS
         self._steps.begin(now)
-        self._replay(records, now)
-        self._steps.doubtful = doubt
+        in_doubt = self._replay(records, now)
+        if self._voice is not None and (doubt or in_doubt):
+            self._steps.begin_doubt(recorded=in_doubt)
         self._steps.go_live(now)
         self._after(now)
 
-    def _replay(self, records: Iterable[bytes], now: float) -> None:
-        """Take in the journal.  What it tells was told before."""
+    def _replay(self, records: Iterable[bytes], now: float) -> bool:
+        """Take in the journal.  What it tells was told before.  Returns whether it ends in doubt."""
+        in_doubt = False
         known = list(enumerate(records))
         if self._voice is not None:
             for number, data in known:
@@ -146,6 +145,8 @@ class Session:
                 self._steps.keep(record.certificate, now)
             elif isinstance(record, ProofRecord):
                 self._steps.convicted(record.seat, record.data, now)
+            elif isinstance(record, DoubtRecord):
+                in_doubt = record.begins
             self._steps.advance(now)
         # Only that the game is over is told again: whoever opens a finished table waits for nothing else.
         self._out.effects = [
@@ -153,6 +154,7 @@ class Session:
             for effect in self._out.effects
             if not isinstance(effect, Notify) or isinstance(effect.event, events.GameOver)
         ]
+        return in_doubt
 
     # --- inputs ----------------------------------------------------------------------------------------
 
@@ -165,6 +167,7 @@ class Session:
         up = self._links.up(link, seat)
         self._out.tell(events.Connected(seat=seat))
         self._say_have(up)
+        self._ask_in_doubt(up, now)
         for record in self._steps.abandoned.values():
             up.offer(record)
         self._after(now)
@@ -174,6 +177,8 @@ class Session:
         down = self._links.down(link)
         if down is not None and (down.seat is None or not self._links.linked(down.seat)):
             self._out.tell(events.Disconnected(seat=down.seat))
+            if self._steps.doubt is not None and down.seat is not None:
+                self._steps.doubt.parted(down.seat)
         self._after(now)
 
     def received(self, link: int, message: bytes, now: float) -> None:
@@ -329,20 +334,23 @@ class Session:
         match said:
             case gossip.Have():
                 source.have = said
+                self._ask_in_doubt(source, now)
                 if self._lacks(said.place):
                     self._ask(source, now)
                 elif self._is_behind(said.place):
                     self._serve(source, said.place, now)
             case gossip.Want(place=place):
-                self._serve(source, place, now)
+                self._answer(source, place, now)
             case gossip.Entries(entries=values):
                 news = [self._take_signed(source, value, now) for value in values]
                 source.asked = -1.0
                 self._steps.advance(now)
                 if any(news) and source.have is not None and self._lacks(source.have.place):
                     self._ask(source, now)
+                self._hear(source, any(news), now, ended=not values)
             case gossip.Quorum(votes=votes):
-                self._steps.take_certificate(read_certificate(votes), now)
+                of_use = self._steps.take_certificate(read_certificate(votes), now)
+                self._hear(source, of_use, now)
             case gossip.Contradiction(first=first, second=second):
                 self._check_signed(first)
                 self._check_signed(second)
@@ -415,7 +423,7 @@ class Session:
             prev=course.head,
             final=self.final,
             ids=tuple(entry.id[: gossip.SHORT_ID] for entry in self._steps.held()),
-            votes=self._votes_digest(),
+            votes=self._votes_digest(self.final),
         )
 
     def _lacks(self, place: Place) -> bool:
@@ -434,19 +442,46 @@ class Session:
             return place.step <= mine.step or place.epoch < mine.epoch
         return place.votes != mine.votes or any(short not in place.ids for short in mine.ids)
 
-    def _votes_digest(self) -> bytes:
-        votes = sorted(vote.id for vote in self._steps.shelf.votes_from(self.final))
+    def _votes_digest(self, final: int) -> bytes:
+        votes = sorted(vote.id for vote in self._steps.shelf.votes_from(final))
         return tagged_hash("votes", *votes)[: gossip.SHORT_ID]
 
     def _ask(self, link: Link, now: float) -> None:
         if now - link.asked >= ASK_SECONDS:
             link.asked = now
             self._send(link, gossip.write_want(self._place()))
+            if self._steps.doubt is not None and link.seat is not None:
+                self._steps.doubt.asked(link.seat)
 
-    def _serve(self, link: Link, place: Place, now: float) -> None:
-        """Send what a peer that stands at ``place`` lacks, oldest first, as much as fits."""
-        if not link.answers.take(now):
+    def _ask_in_doubt(self, link: Link, now: float) -> None:
+        """Ask a neighbour for what it knows of this seat, if that is in doubt."""
+        doubt = self._steps.doubt
+        if doubt is None or link.seat in (None, self.me):
             return
+        if link.have is not None:
+            doubt.linked(link.seat, link.have.seats(), now)
+        if doubt.is_to_be_asked(link.seat, now):
+            self._ask(link, now)
+
+    def _hear(self, link: Link, news: bool, now: float, *, ended: bool = False) -> None:
+        """Something came from a neighbour (``ended``: the end of an answer); if there is a doubt, that may settle it."""
+        doubt = self._steps.doubt
+        if doubt is None or link.seat is None:
+            return
+        if news:
+            doubt.brought(link.seat)
+        if ended and not doubt.answered(link.seat, now):
+            self._ask(link, now)
+
+    def _answer(self, link: Link, place: Place, now: float) -> None:
+        """Answer WANT: what the peer lacks, and an empty ENTRIES when that is all for now."""
+        if self._serve(link, place, now):
+            self._send(link, gossip.write_end())
+
+    def _serve(self, link: Link, place: Place, now: float) -> bool:
+        """Send what a peer that stands at ``place`` lacks, oldest first, as much as fits.  False if that is asked too often."""
+        if not link.answers.take(now):
+            return False
         ledger = self._steps.ledger
         end = self._shown() if link.seat is None else self.step + 1
         start = place.step
@@ -467,13 +502,16 @@ class Session:
             if left < 0:
                 break
         if link.seat is not None:
-            if place.votes != self._votes_digest():
+            # A peer whose journal is lost cannot know how far it had gone, nor how it had voted.
+            batch += [own for own in self._steps.shelf.ahead(link.seat, self.step) if not link.knows(own.id)]
+            if place.votes != self._votes_digest(place.final):
                 batch += self._steps.shelf.votes_from(place.final)
             batch += self._steps.standing_returns()
         for entry in batch:
             link.learn(entry.id)
         for message in gossip.write_entries(batch):
             self._send(link, message)
+        return True
 
     def _say_have(self, link: Link) -> None:
         have = Have(place=self._place(), links=self._links.mask())
@@ -483,7 +521,7 @@ class Session:
 
     def _after(self, now: float) -> None:
         """Move on, send what is new, say HAVE if nothing moves, and set the timer."""
-        self._resolve_doubt(now)
+        self._steps.settle_doubt(now)
         self._steps.advance(now)
         for entry in self._out.fresh:
             self._links.push(entry, source=None)
@@ -531,19 +569,6 @@ class Session:
     def _shown(self) -> int:
         """Spectators see the steps below this one: those that are final, and at the end what makes them so."""
         return self.step + 1 if self.over else self.final
-
-    def _resolve_doubt(self, now: float) -> None:
-        """Sign again, once the neighbours have told everything that this seat may have said before."""
-        if not self._steps.doubtful:
-            return
-        others = len(self._agreement.seats) - 1
-        haves = [link.have for link in self._links.seated() if link.have is not None]
-        seats = {link.seat for link in self._links.seated() if link.have is not None}
-        if not haves or any(self._lacks(have.place) for have in haves):
-            return
-        enough = min(quorum(len(self._agreement.seats)), others)
-        if len(seats) >= enough or now - self._began >= DOUBT_SECONDS:
-            self._steps.end_doubt(now)
 
     def _pass_on(self, message: bytes, source: Link | None) -> None:
         for link in self._links.seated():

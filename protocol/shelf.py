@@ -72,6 +72,16 @@ class Shelf:
         """Everything kept of this step, by seat, then in the order of arrival."""
         return sorted(self._entries.get(step, {}).values(), key=lambda entry: entry.seat)
 
+    def ahead(self, seat: int, step: int) -> list[Entry]:
+        """What is kept of this seat for later steps than this one."""
+        return [
+            entry
+            for number in sorted(self._entries)
+            if number > step
+            for entry in self._entries[number].values()
+            if entry.seat == seat
+        ]
+
     def _bytes_ahead(self, seat: int, open_step: int) -> int:
         return sum(
             len(entry.content)

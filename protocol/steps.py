@@ -34,6 +34,7 @@ from protocol.arbiter import Accused, Cast, Closed, Decided, Keep, Tell, Times
 from protocol.ballot import ABSENT, Certificate, Closing, Slot
 from protocol.course import Course
 from protocol.dealing import Decks
+from protocol.doubt import Doubt
 from protocol.effects import Effect, Publish, Record, WipeSecret, Work
 from protocol.entry import Entry, Kind
 from protocol.errors import RemoteProtocolError, VerificationError
@@ -46,7 +47,7 @@ from protocol.log import ClosedStep, head_after
 from protocol.own import SecretLost
 from protocol.position import Due, Stage
 from protocol.quorum import quorum
-from protocol.records import write_closed, write_held, write_kept, write_proof
+from protocol.records import write_closed, write_doubt, write_held, write_kept, write_proof
 from protocol.shelf import HORIZON, Shelf
 from protocol.tail import Confirmed, Tail
 from protocol.voice import Outbox, Voice
@@ -104,7 +105,8 @@ class Steps:
         self.faces: Mapping[CardSlot, Card] = {}
         self.opened_at = 0.0
         self.live = False
-        self.doubtful = False
+        self.doubt: Doubt | None = None
+        """Set while the journal may lack what this seat has signed."""
         self.halted = False
         self.over = False
         self._out = out
@@ -143,6 +145,19 @@ class Steps:
     def wanting(self) -> bool:
         """Whether a decision is known whose entries are not all here."""
         return bool(self._undecided)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether this seat may have signed what it does not know of."""
+        return self.doubt is not None
+
+    @property
+    def unheard(self) -> tuple[int, ...]:
+        """The seats that have to tell yet what they know of this one, before it signs again."""
+        if self.doubt is None:
+            return ()
+        beside = {self.me, *self.course.leaving, *self.exposed}
+        return self.doubt.unheard(seat for seat in self.course.roster if seat not in beside)
 
     @property
     def deadline(self) -> float | None:
@@ -186,6 +201,20 @@ class Steps:
         """Open the first step."""
         self._open(now)
 
+    def begin_doubt(self, *, recorded: bool) -> None:
+        """The journal may lack what this seat has signed (``recorded``: it says so itself)."""
+        self.doubt = Doubt()
+        if not recorded:
+            self._do(Record(data=write_doubt(True), must_sync=True))
+
+    def settle_doubt(self, now: float) -> None:
+        """Sign and vote again, if all that this seat may have said is known."""
+        if self.doubt is not None and self.doubt.told and not self.unheard:
+            self.doubt = None
+            self._do(Record(data=write_doubt(False), must_sync=False))
+            self.opened_at = now
+            self.tail.go_live(now)
+
     def go_live(self, now: float) -> None:
         """Everything that the journal knew has been given: begin to sign, unless the journal is in doubt."""
         self.live = True
@@ -199,11 +228,6 @@ class Steps:
         if self.voice is not None and self.voice.abandoned is not None:
             self.take_abandonment(self.voice.abandoned)
         self.advance(now)
-
-    def end_doubt(self, now: float) -> None:
-        """Everything that this seat may have said is known again; until now it has not voted either."""
-        self.doubtful = False
-        self.tail.go_live(now)
 
     def take_entry(self, entry: Entry, now: float) -> bool:
         """A step entry whose signature holds.  Whether it was new and is kept."""

@@ -21,6 +21,10 @@ PAUSES: dict[Pause, str] = {
         "connection is back; `p2p-rummy doctor` looks for the fault."
     ),
     Pause.PATIENT: mark("The table waits for {names}, as was agreed: nobody is dropped at this table."),
+    Pause.DOUBT: mark(
+        "What is kept here of this table may lack something that you have signed, so nothing more is signed until {names} "
+        "have told what they know. Leave this running; if it lasts, ask them to connect."
+    ),
 }
 
 ACCUSATIONS: dict[Accusation, str] = {

@@ -23,6 +23,7 @@ from protocol.effects import Effect, Publish, Record, StoreSecret, WipeSecret
 from protocol.events import Event, EvidenceFound, GameOver, HandOver
 from protocol.journal import DiskFailed, Journal, PublicLog, Secrets
 from protocol.peer.home import TableHome
+from protocol.records import write_doubt
 
 LATER_SECONDS: Final = 0.5
 LATER_BYTES: Final = 1 << 17
@@ -65,7 +66,7 @@ class Disk:
     ``doubt`` says why the journal may lack own entries that were sent ("" if it cannot): it was damaged, or it is not
     the very file that this home wrote but a copy, which may be an old one (F34).  A journal that is put back from
     a backup is another file to the system, so a mark beside it notes which one it was, and how long at the last
-    opening.
+    opening.  The journal itself says so from then on, until the session has heard all others.
     """
 
     def __init__(self, table: TableHome) -> None:
@@ -73,7 +74,8 @@ class Disk:
         self.table = table
         existed = table.journal_path.exists()
         known = table.load_mark()
-        self.journal = Journal.open(table.journal_path)
+        doubtful = write_doubt(True)
+        self.journal = Journal.open(table.journal_path, scar=doubtful)
         self.doubt = self.journal.doubt
         mark = self.journal.mark()
         if known is not None and not self.doubt:
@@ -83,6 +85,10 @@ class Disk:
                 self.doubt = "the journal is a copy"
             elif known[2] > mark[2]:
                 self.doubt = "the journal is older than this home"
+            if self.doubt:
+                self.journal.append([doubtful], sync=True)
+                self.journal.records = (*self.journal.records, doubtful)
+                mark = self.journal.mark()
         table.save_mark(mark)
         self._secrets = Secrets(table.path)
         self.secrets = self._secrets.load()

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from protocol.canonical import encode
-from protocol.identity import frame
+from protocol.identity import frame, tagged_hash
 from protocol.wire import MAGIC, Code, Failed, Kind, Link, Purpose, RefusedByPeer, Role
 from scripts.vector_files.form import Case, File, fixed, refused, somebody
 
@@ -68,7 +68,7 @@ def whole_link() -> dict[str, Any]:
     sent("ADOPT, the dialer's second sealed frame", dialer, Kind.ADOPT, b"")
     listener.ping()
     sent("PING, the listener's second", listener, Kind.PING, b"")
-    have = encode([0, [0, 0, fixed("genesis"), 0, []], 2, b"\x00"])
+    have = encode([0, [0, 0, fixed("genesis"), 0, [], tagged_hash("votes")[:8]], 2])
     dialer.send(Kind.SESSION, have)
     sent("HAVE at step 0", dialer, Kind.SESSION, have)
     listener.send(Kind.LOBBY, b"")

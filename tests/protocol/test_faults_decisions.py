@@ -155,7 +155,7 @@ def test_f46_an_arbiter_that_proposes_two_closings_is_exposed_and_nobody_is_part
 
     def two_faced(source: int, target: int, message: bytes) -> bytes:
         said = gossip.read(message)
-        if not isinstance(said, gossip.Entries):
+        if not isinstance(said, gossip.Entries) or not said.entries:
             return message
         shown = []
         for entry in map(from_value, said.entries):

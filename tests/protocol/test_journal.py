@@ -113,6 +113,51 @@ def test_f33_zero_length_file_and_damaged_header_are_in_doubt(tmp_path: Path) ->
     assert reopen(path).doubt == "the header was changed"
 
 
+def test_f34_a_scar_stays_where_a_journal_was_damaged(tmp_path: Path, fast_disk: None) -> None:
+    path = tmp_path / "journal"
+    sizes = write(path, RECORDS)
+    whole = path.read_bytes()
+    for damaged, kept in (
+        (b"", 0),
+        (b"\xff" + whole[1:], 0),
+        (whole[:-1] + bytes([whole[-1] ^ 1]), 4),
+        (whole[: sizes[2] + 3] + b"\xff" + whole[sizes[2] + 4 :], 2),
+    ):
+        path.write_bytes(damaged)
+        opened = Journal.open(path, scar=b"doubt")
+        assert opened.doubt
+        assert list(opened.records) == [*RECORDS[:kept], b"doubt"]
+        opened.append([b"after"], sync=True)
+        opened.close()
+        again = Journal.open(path, scar=b"doubt")
+        again.close()
+        assert list(again.records) == [*RECORDS[:kept], b"doubt", b"after"]
+        assert again.doubt == "", "one scar for one wound"
+    path.write_bytes(whole[:-3])
+    torn = Journal.open(path, scar=b"doubt")
+    torn.close()
+    assert list(torn.records) == RECORDS[:-1]
+
+
+def test_f34_a_crash_while_the_scar_is_written_leaves_the_damage_or_the_scar(
+    tmp_path: Path, fast_disk: None
+) -> None:
+    path = tmp_path / "journal"
+    sizes = write(path, RECORDS)
+    damaged = bytearray(path.read_bytes())
+    damaged[sizes[2]] ^= 1
+    path.write_bytes(damaged)
+    Journal.open(path, scar=b"doubt").close()
+    scarred = path.read_bytes()
+    for written in range(sizes[2], len(scarred) + 1):
+        path.write_bytes(scarred[:written] + damaged[written:])
+        opened = Journal.open(path, scar=b"doubt")
+        opened.close()
+        healed = list(opened.records) == RECORDS  # what was written first is what had been there
+        assert healed or opened.doubt or b"doubt" in opened.records
+        assert list(opened.records[:2]) == RECORDS[:2]
+
+
 def test_f35_enospc_is_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "journal"
     opened = Journal.open(path)
