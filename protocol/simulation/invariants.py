@@ -5,9 +5,10 @@ name                what must hold
 ==================  ==========================================================================================
 agreement           honest peers never disagree on a final step: one head, one record of the public log
 no_false_evidence   no honest seat is ever convicted
-secrecy             no peer reads a closed card that is not its own
+secrecy             no closed card can be read by anybody but its owner, and none of the stock by anybody
 conservation        no card is in two places: what is read of closed cards and what is open are all different
 single_statement    no honest seat signs two things under one key
+no_failure          the program of an honest seat never ends in an error
 liveness            at the end, all honest peers that could go on have finished (checked once)
 verifiable          at the end, every log verifies, and the logs are prefixes of one (checked once)
 ==================  ==========================================================================================
@@ -15,11 +16,14 @@ verifiable          at the end, every log verifies, and the logs are prefixes of
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from protocol.deck import Deck
 from protocol.entry import Entry, Key
-from protocol.game import Card, Slot
+from protocol.fast_deck import FastDeck
+from protocol.game import Card, Deal, Game, Over, Seat, Showdown, Shuffle, Slot
 from protocol.session import Session
 
 
@@ -42,6 +46,8 @@ class Invariants:
         self._published: list[bytes] = []
         self._signed: dict[Key, bytes] = {}
         self._faces: dict[int, Mapping[Slot, Card]] = {}
+        self._packs: dict[int, int] = {}
+        """How many cards the first shuffle of a hand has."""
 
     def published(self, time: float, seat: int, number: int, data: bytes) -> None:
         """An honest peer's public log has this as its record ``number``."""
@@ -68,25 +74,57 @@ class Invariants:
             )
 
     def looked(self, time: float, seat: int, sessions: Mapping[int, Session]) -> None:
-        """A peer's state has changed; ``sessions`` are all honest ones that are up."""
+        """A peer's state may have changed; ``sessions`` are all honest ones that are up."""
         session = sessions[seat]
         if self._faces.get(seat) is session.faces:
             return  # a step that closes makes new ones
         self._faces[seat] = session.faces
-        own = set(session.game.hidden(seat))
-        strange = sorted(set(session.faces) - own)
+        if isinstance(session.game.need, Shuffle):
+            self._packs.setdefault(session.game.hand, len(session.game.need.cards))
+        strange = sorted(set(session.faces) - set(session.game.hidden(seat)))
         if strange:
             self._violate("secrecy", time, seat, f"reads slots {strange}, which are not its closed cards")
-        same = [
-            other for other in sessions.values() if (other.step, other.head) == (session.step, session.head)
-        ]
-        read: dict[int, int] = {}
-        for other in same:
-            for slot, card in other.faces.items():
-                if read.setdefault(card, slot) != slot:
-                    self._violate(
-                        "conservation", time, seat, f"card {card} is in slots {read[card]} and {slot}"
-                    )
+        deck = session._steps.course.deck
+        if not isinstance(deck, Deck | FastDeck) or not session._steps.course.cards_out:
+            return
+        self._who_can_read(time, seat, session.game, deck)
+        known = {slot: session.faces[slot] for slot in sorted(session.faces)}
+        for other in sessions.values():
+            if (other.step, other.head) == (session.step, session.head):
+                known |= other.faces
+        if deck.slot_count == self._packs.get(session.game.hand):
+            # Cards that are shuffled again are in two slots, of which the old one does not count.
+            faces = {slot: deck.face(slot) for slot in range(deck.slot_count)}
+            known |= {slot: card for slot, card in faces.items() if card is not None}
+        places: dict[int, int] = {}
+        for slot, card in sorted(known.items()):
+            if places.setdefault(card, slot) != slot:
+                message = f"card {card} is in slots {places[card]} and {slot}"
+                self._violate("conservation", time, seat, message)
+
+    def _who_can_read(self, time: float, seat: int, game: Game, deck: Deck | FastDeck) -> None:
+        """Nobody but its owner, as long as a card is closed.  What is being dealt or shown is on its way."""
+        need = game.need
+        if isinstance(need, Shuffle | Over):
+            return  # between hands no card has an owner
+        owner: dict[Slot, Seat | None] = {slot: own for own in range(game.seats) for slot in game.hidden(own)}
+        coming = dict(need.owners) if isinstance(need, Deal | Showdown) else {}
+        for slot in range(deck.slot_count):
+            missing = deck.missing(slot)
+            if not missing and slot in owner and slot not in coming:
+                self._violate(
+                    "secrecy", time, seat, f"closed slot {slot} of seat {owner[slot]} can be read by all"
+                )
+            elif len(missing) == 1 and (owner | coming).get(slot, -1) not in (None, missing[0]):
+                self._violate(
+                    "secrecy", time, seat, f"slot {slot} can be read by seat {missing[0]}, not its owner"
+                )
+
+    def failed(self, time: float, seat: int, error: Exception) -> None:
+        """The program of an honest seat has ended in an error."""
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename.rpartition('/')[2]}, line {frame.lineno}"
+        self._violate("no_failure", time, seat, f"{type(error).__name__} ({where}): {error}")
 
     def finished(self, time: float, seat: int, message: str) -> None:
         """A peer that should have finished has not."""

@@ -65,7 +65,7 @@ class Setup:
     faults: tuple[str, ...] = ()
     misbehaviours: Mapping[int, str] = field(default_factory=dict)
     choose: Chooser = any_move
-    window_ms: int = 500
+    window_ms: int = 400
     turn_ms: int = 20_000
     step_ms: int = 10_000
     strict: bool = False
@@ -188,9 +188,10 @@ class Peer:
             do(self.session)
         except Refused:
             raise  # to whoever chose this move
-        except Exception:
+        except Exception as error:
             if self.misbehaviour is None:
-                raise
+                self.world.invariants.failed(self.world.now, self.seat, error)
+                return
             # It has told its own program something that cannot be; nobody else may notice more than a seat that vanishes.
             self.gone = True
             self.stop()
