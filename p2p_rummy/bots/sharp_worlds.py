@@ -11,7 +11,7 @@ that accuses the others of the least is taken.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from p2p_rummy.bots.sharp_lanes import BIT, Lanes
 from p2p_rummy.bots.sharp_sketch import Habits, Sketch
@@ -31,7 +31,7 @@ class Outlook:
         self.table = table
         self.seat = seat
         self.outline = _outline(table, seat, hand, lanes, habits)
-        seen = {*hand, *(card for card in table.face if card >= 0)}
+        seen = {*hand, *_in_sight(table)}
         self.unseen = [BIT[card] for card in table.rules.shuffled if card not in seen]
         self.closed = [
             (other, len(table.hidden(other))) for other in table.ring if other != seat and table.hidden(other)
@@ -76,6 +76,18 @@ class Outlook:
             if outline.open(other):
                 found += lanes.points(lanes.melds(hand)[0] | hand & fits)
         return found
+
+
+def _in_sight(table: Table) -> Iterator[Card]:
+    """The cards of which everybody knows where they are.  Cards that are shuffled anew (R149) are out of sight again."""
+    yield from table.pile_cards
+    for meld in table.melds.values():
+        yield from meld.cards
+    for known in table.known:
+        yield from known
+    for slot in (*table.dead, *table.stock):
+        if table.face[slot] >= 0:
+            yield table.face[slot]
 
 
 def _outline(table: Table, seat: Seat, hand: Sequence[Card], lanes: Lanes, habits: Habits) -> Sketch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
@@ -57,15 +58,20 @@ def everything(sketch: Sketch) -> Counter[int]:
     return total
 
 
-def some_way_into(seed: int, seats: int, moves: int) -> LocalTable:
-    local = LocalTable(make_game("rum500", {}, seats), rng=random.Random(seed))
+def go_round(local: LocalTable, choose: Callable[[list[str]], str]) -> None:
+    """One turn's move, or the answers of all to a window."""
+    for seat in local.to_move():
+        local.move(seat, choose(local.legal(seat)))
+
+
+def some_way_into(seed: int, seats: int, moves: int, **options: object) -> LocalTable:
+    local = LocalTable(make_game("rum500", options, seats), rng=random.Random(seed))
     local.settle()
     rng = random.Random(seed)
     for _ in range(moves):
         if isinstance(local.game.need, Over):
             break
-        for seat in local.to_move():
-            local.move(seat, rng.choice(local.legal(seat)))
+        go_round(local, rng.choice)
     return local
 
 
@@ -85,6 +91,42 @@ def test_every_card_is_in_one_place_and_every_hand_has_its_size(seats: int, move
         assert world.pile == [BIT[card] for card in table.pile_cards]
         held = [table.face[s] if table.face[s] >= 0 else local.faces[seat][s] for s in table.hands[seat]]
         assert in_hand(world, seat) == Counter(BIT[card] for card in held)
+
+
+def unaccounted(local: LocalTable, seat: Seat) -> int:
+    """Cards out of sight, less the places that they can be in."""
+    table = rum(local).table
+    places = sum(len(table.hidden(other)) for other in table.ring if other != seat)
+    places += sum(table.face[slot] < 0 for slot in table.stock)
+    return len(outlook(local, seat).unseen) - places
+
+
+def test_cards_that_are_shuffled_anew_are_out_of_sight_again() -> None:
+    """R149: the pile becomes the stock; everybody has seen these cards, and nobody knows their order."""
+    local = LocalTable(make_game("rummy", {"hand_size": 15}, 3), rng=random.Random(2))
+    local.settle()
+    while len(local.secret) == 52:
+        go_round(local, lambda legal: next(m for m in legal if m.split()[0] in ("draw", "discard", "pass")))
+    seat = local.to_move()[0]
+    assert rum(local).table.stock
+    assert unaccounted(local, seat) == 0
+    world = outlook(local, seat).world(random.Random(1))
+    laid = Counter(BIT[card] for meld in rum(local).table.melds.values() for card in meld.cards)
+    assert everything(world) + laid == Counter(BIT[card] for card in range(52))
+
+
+@pytest.mark.parametrize("leaver", ["minus_hand", "bot"])
+def test_the_open_hand_of_a_leaver_is_known(leaver: str) -> None:
+    for moves in (2, 9, 20):
+        local = some_way_into(moves, 4, moves, leaver=leaver)
+        gone = (local.to_move()[0] + 1) % 4
+        held = Counter(BIT[local.secret[slot]] for slot in rum(local).table.hands[gone])
+        local.drop(gone)
+        seat = local.to_move()[0]
+        assert unaccounted(local, seat) == 0
+        world = outlook(local, seat).world(random.Random(1))
+        assert (in_hand(world, gone) == held) == (leaver == "bot")
+        assert make_bot("sharp", 1).choose(local.game, seat, local.faces[seat]) in local.legal(seat)
 
 
 def test_cards_that_somebody_took_openly_are_in_that_hand() -> None:
