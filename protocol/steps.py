@@ -55,6 +55,9 @@ from protocol.voice import Outbox, Voice
 NEVER: Final = 1e12
 """Seconds that no table waits for."""
 
+AGREEMENT: Final = 0
+"""The step that nothing is decided about: all have signed the agreement, or there is no table."""
+
 PENDING: Final = 32
 """Certificates of steps that this peer has not reached, kept until it does."""
 
@@ -248,7 +251,7 @@ class Steps:
 
     def take_vote(self, vote: Entry, now: float) -> bool:
         """A vote whose signature holds.  Whether it was new and is kept."""
-        if not self._asked_about() <= vote.step <= self.course.step + HORIZON:
+        if not self._asked_about() <= vote.step <= self.course.step + HORIZON or vote.step == AGREEMENT:
             return False
         new, rival = self.shelf.add_vote(vote)
         if not new:
@@ -263,7 +266,7 @@ class Steps:
     def take_certificate(self, certificate: Certificate, now: float) -> bool:
         """A certificate from elsewhere.  Whether it is of use, now or later.  Raises VerificationError (F47)."""
         step = certificate.votes[0].step
-        if not self.ledger.final <= step <= self.course.step + HORIZON:
+        if not self.ledger.final <= step <= self.course.step + HORIZON or step == AGREEMENT:
             return False
         if not self.tail.learn(certificate, now) and step >= self.course.step:
             self._pending = [*self._pending[1 - PENDING :], certificate]
@@ -513,6 +516,7 @@ class Steps:
             last=due.last,
             votes=self.voice.votes if self.voice is not None else (),
             kept=self._kept,
+            whole=due.stage is Stage.AGREE,
         )
         for vote in self.shelf.votes_in(slot):
             if vote.seat != self.me:

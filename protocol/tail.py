@@ -64,6 +64,8 @@ class Confirmed:
 class _Step:
     decision: Decision
     seats: frozenset[int]
+    whole: bool = False
+    """Nobody can be absent from this step."""
     standing: set[int] = field(default_factory=set)
     second: set[int] = field(default_factory=set)
 
@@ -125,8 +127,9 @@ class Tail:
         last: Collection[int] = (),
         votes: Iterable[Entry] = (),
         kept: Iterable[Certificate] = (),
+        whole: bool = False,
     ) -> None:
-        """Begin the step after the last.
+        """Begin the step after the last.  ``whole``: nobody can be absent from it, not even a seat that is exposed.
 
         Of ``votes`` (own ones) and ``kept``, both from the journal, those of this slot are taken.  The other arguments are
         :class:`~protocol.arbiter.Decision`'s.
@@ -148,8 +151,8 @@ class Tail:
             votes=[vote for vote in votes if slot.holds(vote)],
             kept=[certificate for certificate in kept if slot.holds(certificate.votes[0])],
         )
-        self._steps.append(_Step(decision=decision, seats=frozenset(keys)))
-        for seat in self._exposed.intersection(owed):
+        self._steps.append(_Step(decision=decision, seats=frozenset(keys), whole=whole))
+        for seat in self._exposed.intersection(() if whole else owed):
             decision.expose(seat, now)
         self._settle(now)
 
@@ -189,7 +192,7 @@ class Tail:
         """There is evidence against ``seat``: in this step and later ones it is treated as absent."""
         self._exposed.add(seat)
         for step in self._steps:
-            if seat in step.decision.owed:
+            if seat in step.decision.owed and not step.whole:
                 step.decision.expose(seat, now)
         self._settle(now)
 
