@@ -24,6 +24,7 @@ from p2p_rummy.seat import Table, pass_if_forced
 from p2p_rummy.view import own_hand, table_view
 from p2p_rummy.web.facts import Facts, Happening, happening
 from p2p_rummy.web.http import Outbox
+from p2p_rummy.web.rules import option_phrases
 from protocol.errors import ProtocolError
 from protocol.events import Event, WindowOpened
 from protocol.game import Refused
@@ -57,6 +58,8 @@ class House(Protocol):
     async def resume(self, wishes: Message) -> None: ...
 
     async def watch(self, wishes: Message) -> None: ...
+
+    async def begin(self) -> None: ...
 
     async def leave(self) -> None: ...
 
@@ -272,6 +275,9 @@ class Desk:
             raise BadRequest("no rules text here")
         return {"text": self.rules(self._table(), text_of(message, "language", 8))}
 
+    async def _phrases(self, message: Message) -> Message:
+        return {"phrases": option_phrases(text_of(message, "language", 8))}
+
     def _house(self) -> House:
         if self.house is None:
             raise BadRequest("this page belongs to one table")
@@ -289,6 +295,9 @@ class Desk:
     async def _watch(self, message: Message) -> None:
         await self._house().watch(message)
 
+    async def _begin(self, message: Message) -> None:
+        await self._house().begin()
+
     async def _leave(self, message: Message) -> None:
         await self._house().leave()
 
@@ -300,10 +309,12 @@ class Desk:
         "verify": _verify,
         "replay": _replay,
         "rules": _rules,
+        "phrases": _phrases,
         "open": _open,
         "join": _join,
         "resume": _resume,
         "watch": _watch,
+        "begin": _begin,
         "leave": _leave,
     }
 

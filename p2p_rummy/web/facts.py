@@ -15,6 +15,7 @@ the present shuffle went, what is wrong.  Times go out as milliseconds that are 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import fields
 from enum import Enum
 from typing import Any
@@ -155,6 +156,10 @@ class Facts:
         return isinstance(event, ev.ShuffleVerified) and any(
             made["seat"] == event.seat and made["verified"] for made in self._shuffles
         )
+
+    def another_key(self, seats: Collection[int]) -> None:
+        """Somebody has the name of a friend and another key: to be said until it is read."""
+        self._problem = {"code": "another_key", "seats": sorted(seats), "message": ""}
 
     def unreachable(self, seat: int, reason: str) -> None:
         """This seat cannot be dialled from here; others may still relay it."""

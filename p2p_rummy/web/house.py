@@ -22,7 +22,6 @@ import trio
 
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.bots import LEVELS
-from p2p_rummy.catalogue import _
 from p2p_rummy.commands.options import write_default
 from p2p_rummy.companions import Companion, companions, newcomers, returners
 from p2p_rummy.complaint import Complaint
@@ -39,7 +38,16 @@ from protocol.events import GameOver, Halted
 from protocol.game import Refused
 from protocol.identity import fingerprint
 from protocol.lobby import Offer, Proposed, RosterChanged, Started
-from protocol.peer import Home, Table, Unreachable, host_table, join_table, resume_table, watch_table
+from protocol.peer import (
+    Acquaintance,
+    Home,
+    Table,
+    Unreachable,
+    host_table,
+    join_table,
+    resume_table,
+    watch_table,
+)
 from protocol.ticket import parse_ticket
 
 log = logging.getLogger(__name__)
@@ -79,6 +87,10 @@ class PeerHouse:
         self._lan = lan
         self._tasks: trio.Nursery
         self._visit: trio.CancelScope | None = None
+        self._table: Table | None = None
+        """The table that is filling."""
+        self._another_key: frozenset[int] = frozenset()
+        """Seats whose names are known with other keys."""
         self._sightings: tuple[discovery.Sighting, ...] = ()
         self._problem = ""
 
@@ -177,6 +189,12 @@ class PeerHouse:
             ),
         )
 
+    async def begin(self) -> None:
+        """The host plays with those who are here.  Raises LocalProtocolError where that cannot be."""
+        if self._table is None:
+            raise Complaint("no table is filling")
+        self._table.close_seats()
+
     async def leave(self) -> None:
         """Get up; the table may be resumed."""
         if self._visit is not None:
@@ -240,6 +258,7 @@ class PeerHouse:
 
     async def _attend(self, table: Table) -> None:
         """Everything that happens at this table, to its end."""
+        self._table, self._another_key = table, frozenset()
         if table.started:
             self._play(table)
         elif table.roster is not None:
@@ -267,26 +286,44 @@ class PeerHouse:
                         log.info("the game is over; the table stays open until the player leaves it")
 
     def _play(self, table: Table) -> PageFace:
-        return self.desk.sit(table, ticket=ticket_of(table))
+        self._table = None
+        face = self.desk.sit(table, ticket=ticket_of(table))
+        if self._another_key:
+            face.facts.another_key(self._another_key)
+        return face
 
     def _show_seats(self, table: Table, problem: str = "") -> None:
         roster = table.roster
         if roster is None:
             return
         ticket = ticket_of(table)
+        self._another_key = frozenset(
+            seat for seat, claim in enumerate(roster.claims) if self._has_another_key(claim)
+        )
         self.desk.seating(
             {
                 "seats": roster.offer.seats,
-                "players": [seat_record(claim) for claim in roster.claims],
+                "hosting": table.beacon is not None,
+                "players": [
+                    {**seat_record(claim), "another_key": seat in self._another_key}
+                    for seat, claim in enumerate(roster.claims)
+                ],
                 "ticket": ticket,
                 "qr": qr_rows(ticket) if ticket else [],
                 "game": roster.offer.game,
                 "options": dict(roster.offer.options),
                 "times": {"window": roster.offer.window_ms, "turn": roster.offer.turn_ms},
+                "strict": roster.offer.strict,
+                "patient": roster.offer.patient,
                 "words": "",
                 "problem": problem,
             }
         )
+
+    def _has_another_key(self, claim: SeatClaim) -> bool:
+        if claim.key == self.home.identity.public_key or claim.bot:
+            return False
+        return self.home.friends.judge(claim.key, claim.name) is Acquaintance.ANOTHER_KEY
 
     async def _tell_troubles(self, troubles: trio.MemoryReceiveChannel[str]) -> None:
         async for line in troubles:
@@ -331,16 +368,19 @@ def seat_record(claim: SeatClaim) -> Message:
 
 
 def option_record(option: Option, game: str) -> Message:
-    """One row of the form with which a table's rules are chosen; values as text, as on the command line."""
+    """One row of the form with which a table's rules are chosen; values as text, as on the command line.
+
+    Its words are English here; a page has them in its language from ``phrases`` (p2p_rummy/web/rules.py).
+    """
     values = {"bool": ["true", "false"], "packs": ["auto", "1", "2"]}.get(option.kind, list(option.choices))
     return {
         "name": option.name,
         "value": write_default(option, game),
         "values": values + (["none"] if option.nullable and values else []),
-        "meanings": {value: _(meaning) for value, meaning in option.choices.items()},
+        "meanings": dict(option.choices),
         "allowed": option.allowed(),
         "rule": option.rule,
-        "text": _(option.text),
+        "text": option.text,
     }
 
 

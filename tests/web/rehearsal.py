@@ -19,6 +19,7 @@ from p2p_rummy.local import LocalTable
 from p2p_rummy.seat import Table
 from p2p_rummy.web.desk import Desk, PageFace
 from p2p_rummy.web.http import Server
+from p2p_rummy.web.rules import table_rules
 from p2p_rummy.web.site import Site, static_files
 from protocol import events
 from protocol.agreement import Agreement, claim
@@ -295,7 +296,7 @@ def stacked(
 @asynccontextmanager
 async def served(table: Table, desk: Desk | None = None, *, port: int = 0) -> Any:
     """Yields (address to open, desk, face): this table's page on loopback."""
-    desk = desk or Desk()
+    desk = desk or Desk(rules=table_rules)
     listeners = await trio.open_tcp_listeners(port, host="127.0.0.1")
     real = listeners[0].socket.getsockname()[1]
     site = Site(hosts=frozenset({f"127.0.0.1:{real}"}), files=static_files(), log=lambda: b"log")

@@ -12,6 +12,7 @@ import trio
 import trio.testing
 
 from p2p_rummy.complaint import Complaint
+from p2p_rummy.options import OPTIONS
 from p2p_rummy.web.desk import Desk
 from p2p_rummy.web.http import Outbox
 from p2p_rummy.web.rules import table_rules
@@ -185,3 +186,35 @@ async def test_the_rules_drawer_tells_the_rules_of_this_very_table(rehearsal: An
     assert not any("(R109)" in line for line in without)
     assert any(line.startswith("- Agreed here") and "calling=off" in line for line in without)
     assert all(line.startswith(("# ", "- ")) for line in with_calls)
+
+
+@pytest.mark.parametrize(
+    ("language", "heading", "rule"),
+    [
+        ("en", "# Laying off", "- Calling rummy after another seat's turn: no calls. (R124)"),
+        ("ja", "# 付け札", "- ほかの人の手番の後のラミーのコール：なし。 (R124)"),
+        ("ko", "# 붙이기", "- 다른 사람의 차례가 끝난 뒤의 러미 콜: 없음. (R124)"),
+    ],
+)
+def test_the_rules_drawer_speaks_the_language_of_the_page(
+    rehearsal: Any, language: str, heading: str, rule: str
+) -> None:
+    place = rehearsal.Rehearsal(seats=2, options={"calling": "off"}).places[0]
+    lines = table_rules(place, language).split("\n")
+    assert heading in lines
+    assert rule in lines
+
+
+async def test_a_page_asks_for_the_words_of_the_options_in_its_language() -> None:
+    desk = Desk(house=Refusing())
+    outbox = Outbox(10)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(desk.run)
+        await trio.testing.wait_all_tasks_blocked()
+        desk.attach(outbox)
+        read(outbox)
+        phrases = (await ask(desk, outbox, do="phrases", language="ja"))["result"]["phrases"]
+        nursery.cancel_scope.cancel()
+    assert phrases["Where the ace stands in a run."] == "ランの中のエース。"
+    shown = {text for option in OPTIONS for text in (option.text, *option.choices.values())}
+    assert shown < set(phrases)

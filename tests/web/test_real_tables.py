@@ -285,3 +285,39 @@ def test_a_spectators_page_sees_what_is_public(house: House, pages: Callable[[],
         "cards => JSON.stringify(cards) !== JSON.stringify((" + PILE + ")())", arg=first
     )
     assert looking.locator("[data-hand], [data-do]").count() == 0
+
+
+def test_the_host_copies_the_ticket_and_begins_with_those_who_are_here(house: House, browser: Any) -> None:
+    here = house("Mika", bot_pause_seconds=0)
+    context = browser.new_context(locale="en-GB", permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    open_table(page, here.address, seats=3, bots=1)
+    page.click("text=Copy the ticket")
+    page.wait_for_selector("button:has-text('Copied')")
+    assert page.evaluate("navigator.clipboard.readText()") == page.inner_text(".ticket")
+    page.click("text=Begin with these 2")
+    page.wait_for_selector(".hand [data-hand]")
+    assert page.locator(".others .seat").count() == 1
+    context.close()
+
+
+def test_a_known_name_with_another_key_is_shouted_about_before_the_start_and_after(
+    house: House, pages: Callable[[], Any]
+) -> None:
+    mika, bo = house("Mika", window_seconds=0), house("Bo")
+    mika.call(mika.table.home.friends.remember, bytes(range(32)), "Bo")
+    page, other = pages(), pages()
+    open_table(page, mika.address, seats=3, bots=0)
+    ticket = page.inner_text(".ticket")
+    other.goto(bo.address)
+    other.fill("input[name=ticket]", ticket)
+    other.click("button[value=join]")
+    page.wait_for_selector(".warning")
+    assert page.inner_text(".warning").startswith("ATTENTION: this Bo has another key")
+    page.click("text=Begin with these 2")
+    page.wait_for_selector(".banner:not(.gone)")
+    assert "ATTENTION: Bo has another key" in page.inner_text(".banner")
+    page.wait_for_selector(".hand [data-hand]")
+    other.wait_for_selector(".hand [data-hand]")
+    assert other.locator(".banner:not(.gone)").count() == 0

@@ -200,7 +200,11 @@ function standingFace(as) {
 
 function backFace() {
   const lattice = [];
-  for (let x = -2; x < 10; x++) lattice.push(`M${x * 14 - 10} 8 ${x * 14 + 114} 132M${x * 14 + 12} 8 ${x * 14 - 112} 132`);
+  // Both diagonals of squares, as far as they lie within the frame (5 to 95, 5 to 135).
+  for (let place = -84; place <= 124; place += 12) {
+    const [left, right] = [Math.max(5, 5 - place), Math.min(95, 135 - place)];
+    if (left < right) lattice.push(`M${left} ${left + place} ${right} ${right + place}M${100 - left} ${left + place} ${100 - right} ${right + place}`);
+  }
   return [
     h("rect", { class: "back-ground", x: 0, y: 0, width: 100, height: 140, rx: 9 }),
     h("path", { class: "back-lattice", d: lattice.join("") }),

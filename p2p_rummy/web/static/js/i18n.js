@@ -3,6 +3,7 @@
 export const LANGUAGES = { en: "English", ja: "日本語", ko: "한국어" };
 
 let sentences = {};
+let phrases = {};
 export let language = "en";
 
 export async function useLanguage(wanted) {
@@ -25,6 +26,15 @@ export function t(key, values = {}) {
   const sentence = sentences[exact];
   if (sentence === undefined) return key;
   return sentence.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/** What the peer itself has translated, by its English: the options of a table, whose words have one source. */
+export function usePhrases(translated) {
+  phrases = translated;
+}
+
+export function phrase(english) {
+  return phrases[english] ?? english;
 }
 
 export function known(key) {

@@ -3,7 +3,7 @@
 
 import { ask, connect } from "./net.js";
 import { patch, h } from "./dom.js";
-import { language, preferredLanguage, t, useLanguage } from "./i18n.js";
+import { language, preferredLanguage, t, useLanguage, usePhrases } from "./i18n.js";
 import { cardSigns, cardWords, forgetFaces, parts } from "./cards.js";
 import * as hand from "./hand.js";
 import * as motion from "./motion.js";
@@ -48,6 +48,7 @@ const S = {
   unread: 0,
   pending: false,
   rules: null,
+  phrases: null,
 };
 
 const history = []; // {view, happened}, the newest last
@@ -58,8 +59,8 @@ const queue = [];
 let pumping = false;
 
 function onNews(message) {
-  if (message.type === "start") { S.screen = "start"; S.start = message.start; S.live = S.shown = null; render(); return; }
-  if (message.type === "seating") { S.screen = "seating"; S.seating = message.seating; render(); return; }
+  if (message.type === "start") { S.screen = "start"; S.start = message.start; S.live = S.shown = null; fetchPhrases(); render(); return; }
+  if (message.type === "seating") { const first = S.screen !== "seating"; S.screen = "seating"; S.seating = message.seating; render(); if (first) scrollTo(0, 0); return; }
   if (message.type === "verdict") { S.verdict = message.verdict; render(); return; }
   if (message.type === "table") {
     stampClocks(message.view);
@@ -183,6 +184,7 @@ function headline(view, before) {
   const asked = mine(view);
   document.title = asked ? t("title.yours") : t("title.table", { hand: view.public.hand });
   if (!asked || (before && mine(before) && before.need.kind === view.need.kind)) return;
+  comeIntoView(view.need.kind === "turn" ? ".mine" : ".centre");
   if (view.need.kind === "turn") {
     playSound("turn");
     speak(situation(view));
@@ -191,6 +193,18 @@ function headline(view, before) {
     const shown = new Notification("p2p-rummy", { body: situation(view), tag: "turn" });
     shown.addEventListener("click", () => { window.focus(); shown.close(); });
   }
+}
+
+/** Where the table is longer than the window: what is needed now must lie between the bar and the tray. */
+function comeIntoView(what) {
+  const element = document.querySelector(what);
+  const tray = document.querySelector(".tray");
+  if (!element || !tray) return;
+  const ceiling = document.querySelector(".bar").getBoundingClientRect().bottom;
+  const floor = tray.getBoundingClientRect().top;
+  const { top, bottom } = element.getBoundingClientRect();
+  const way = bottom > floor ? Math.min(bottom - floor + 6, top - ceiling) : Math.min(0, top - ceiling - 6);
+  if (way) window.scrollBy({ top: way, behavior: movesAreShown() ? "smooth" : "auto" });
 }
 
 function stampClocks(view) {
@@ -399,7 +413,7 @@ const act = {
   react: (reaction) => ask("react", { reaction }).catch((refused) => { S.notice = refusedWords(refused); render(); }),
   setting: async (name, value) => {
     change(name, value);
-    if (name === "language") { await useLanguage(preferredLanguage(value, "")); forgetFaces(); S.rules = null; S.lines = history.flatMap(({ view, happened }, at) => happened.map((item) => lineOf(view, item, history[at - 1]?.view ?? null))).filter(Boolean); if (S.panel === "rules") fetchRules(); }
+    if (name === "language") { await useLanguage(preferredLanguage(value, "")); forgetFaces(); S.rules = null; S.lines = history.flatMap(({ view, happened }, at) => happened.map((item) => lineOf(view, item, history[at - 1]?.view ?? null))).filter(Boolean); if (S.panel === "rules") fetchRules(); fetchPhrases(); }
     if (name === "notify" && value && "Notification" in window && Notification.permission === "default") await Notification.requestPermission();
     render();
   },
@@ -587,6 +601,14 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function fetchRules() {
   try { S.rules = (await ask("rules", { language })).text; } catch (refused) { S.rules = refusedWords(refused); }
+  render();
+}
+
+/** The options of the start page in words; each language is asked for once. */
+async function fetchPhrases() {
+  if (S.screen !== "start" || S.phrases === language) return;
+  const wanted = S.phrases = language;
+  try { usePhrases((await ask("phrases", { language: wanted })).phrases); } catch { S.phrases = null; }
   render();
 }
 

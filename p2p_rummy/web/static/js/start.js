@@ -1,13 +1,14 @@
 // Before the table: who I am, open a table, tables on this LAN, a ticket, what can be resumed; and the seats that fill.
 
 import { h } from "./dom.js";
-import { LANGUAGES, language, t } from "./i18n.js";
+import { LANGUAGES, known, language, phrase, t } from "./i18n.js";
 import { picture } from "./cards.js";
 import { refusedWords } from "./words.js";
 
 let failed = "";
 let game = "rum500";
 let busy = false;
+let copied = "";
 
 async function attempt(act, what, fields) {
   if (busy) return;
@@ -47,7 +48,7 @@ export function startPage(start, act) {
   const lan = start.tables || [];
   const old = start.resumable || [];
   return h("div", { class: "start", key: "start" },
-    h("header", { class: "start-head" }, hero(), h("h1", {}, "p2p-rummy"), h("p", { class: "lead" }, t("start.lead")), languages(act)),
+    h("header", { class: "start-head" }, hero(), h("div", { class: "start-title" }, h("h1", {}, "p2p-rummy"), h("p", { class: "lead" }, t("start.lead"))), languages(act)),
     failed || start.problem ? h("p", { class: "banner", role: "alert" }, failed || start.problem) : null,
     h("main", { class: "start-grid" },
       h("section", { class: "start-card", "aria-labelledby": "open-title" }, h("h2", { id: "open-title" }, t("start.open")),
@@ -84,11 +85,17 @@ function houseRules(start) {
   const rows = (start.options?.[game] || []).filter((option) => !["hints", "players_min", "players_max"].includes(option.name));
   return h("details", { class: "options", key: `options-${game}` }, h("summary", {}, t("start.options")),
     ...rows.map((option) => h("div", { key: option.name, class: "option" },
-      h("label", { for: `set-${option.name}` }, option.name.replaceAll("_", " "), h("span", { class: "small-print" }, ` ${option.rule}`)),
+      h("label", { for: `set-${option.name}` }, phrase(option.text)),
       option.values.length
-        ? h("select", { id: `set-${option.name}`, name: `set-${option.name}` }, ...option.values.map((value) => h("option", { key: value, value, selected: value === option.value, title: option.meanings[value] || "" }, value.replaceAll("_", " "))))
-        : h("input", { id: `set-${option.name}`, name: `set-${option.name}`, value: option.value, title: option.allowed, autocomplete: "off", spellcheck: "false", maxlength: 100 }),
-      h("p", { class: "small-print" }, option.text))));
+        ? h("select", { id: `set-${option.name}`, name: `set-${option.name}` }, ...option.values.map((value) => h("option", { key: value, value, selected: value === option.value }, meaning(option, value))))
+        : h("input", { id: `set-${option.name}`, name: `set-${option.name}`, value: option.value, title: phrase(option.allowed), autocomplete: "off", spellcheck: "false", maxlength: 100 }),
+      h("p", { class: "small-print" }, `${option.name} · ${option.rule}`))));
+}
+
+/** What a value of an option means; the words for yes, no and the like are the page's own. */
+function meaning(option, value) {
+  if (option.meanings[value]) return phrase(option.meanings[value]);
+  return known(`option.${value}`) ? t(`option.${value}`) : value;
 }
 
 function changed(start, form) {
@@ -104,6 +111,23 @@ function field(key, control) {
   return h("label", { class: "field" }, h("span", {}, t(key)), control);
 }
 
+/** Whether it worked the button says; where a browser refuses, the ticket can be selected. */
+function copy(ticket, act) {
+  navigator.clipboard?.writeText(ticket).then(() => { copied = ticket; act.render(); }, () => { failed = t("seating.copy_refused"); act.render(); });
+}
+
+const seconds = (ms) => t("seating.seconds", { count: Math.round(ms / 1000) });
+
+/** What is signed beside the options. */
+function agreed({ times, seats, strict, patient }) {
+  return [
+    ["start.seats", String(seats)],
+    ["seating.window", times.window ? seconds(times.window) : t("seating.no_countdown")],
+    ["seating.turn", seats === 2 || patient ? t("seating.no_limit") : seconds(times.turn)],
+    ["seating.missing", t(seats === 2 || patient ? "seating.missing_waits" : strict ? "seating.missing_void" : "seating.missing_dropped")],
+  ];
+}
+
 function code(rows) {
   const path = rows.map((row, y) => [...row].map((dot, x) => (dot === "1" ? `M${x} ${y}h1v1h-1z` : "")).join("")).join("");
   return h("svg", { class: "qr", viewBox: `-2 -2 ${rows.length + 4} ${rows.length + 4}`, role: "img", "aria-label": t("seating.code") },
@@ -112,24 +136,28 @@ function code(rows) {
 
 export function seatingPage(seating, act) {
   return h("div", { class: "start", key: "seating" },
-    h("header", { class: "start-head" }, hero(), h("h1", {}, t("seating.title")), h("p", { class: "lead" }, t("seating.lead", { taken: seating.players.length, seats: seating.seats }))),
+    h("header", { class: "start-head" }, hero(), h("div", { class: "start-title" }, h("h1", {}, t("seating.title")), h("p", { class: "lead" }, t("seating.lead", { taken: seating.players.length, seats: seating.seats })))),
     failed ? h("p", { class: "banner", role: "alert" }, failed) : null,
     seating.problem ? h("p", { class: "banner", role: "alert" }, seating.problem) : null,
     h("main", { class: "start-grid" },
       seating.ticket ? h("section", { class: "start-card", "aria-labelledby": "ticket-title" }, h("h2", { id: "ticket-title" }, t("seating.ticket")),
         h("p", { class: "ticket mono", tabindex: 0 }, seating.ticket),
-        h("button", { type: "button", class: "do lit primary", on: { click: () => navigator.clipboard?.writeText(seating.ticket).catch(() => {}) } }, t("seating.copy")),
+        h("button", { type: "button", class: "do lit primary", on: { click: () => copy(seating.ticket, act) } }, t(copied === seating.ticket ? "seating.copied" : "seating.copy")),
         seating.qr ? code(seating.qr) : null) : null,
       h("section", { class: "start-card", "aria-labelledby": "who-title" }, h("h2", { id: "who-title" }, t("seating.who")),
         h("ul", { class: "list" }, ...Array.from({ length: seating.seats }, (_, seat) => {
           const player = seating.players[seat];
           return h("li", { key: seat }, player
-            ? h("span", {}, h("strong", {}, player.name), player.bot ? ` ${t("seat.bot", { level: t(`level.${player.bot}`) })}` : "", h("span", { class: "mono small-print" }, ` ${player.fingerprint}`))
+            ? h("span", {}, h("strong", {}, player.name), player.bot ? ` ${t("seat.bot", { level: t(`level.${player.bot}`) })}` : "", h("span", { class: "mono small-print" }, ` ${player.fingerprint}`),
+              player.another_key ? h("span", { class: "warning" }, t("seating.another_key", { name: player.name })) : null)
             : h("span", { class: "muted" }, t("seating.free")));
         })),
+        seating.hosting && seating.players.length > 1 && seating.players.length < seating.seats
+          ? h("button", { type: "button", class: "do lit", on: { click: () => attempt(act, "begin", {}) } }, t("seating.begin", { count: seating.players.length })) : null,
         seating.words ? h("div", { class: "words" }, h("p", {}, t("shuffle.words")), h("p", { class: "word-list" }, seating.words)) : null),
       h("section", { class: "start-card", "aria-labelledby": "what-title" }, h("h2", { id: "what-title" }, t("seating.agreement")),
         h("dl", { class: "log-facts" }, h("dt", {}, t("start.game")), h("dd", {}, t(`game.${seating.game}`)),
+          ...agreed(seating).flatMap(([name, value]) => [h("dt", { key: name }, t(name)), h("dd", { key: `${name}v` }, value)]),
           ...Object.entries(seating.options || {}).flatMap(([name, value]) => [h("dt", { key: name }, name), h("dd", { key: `${name}v` }, String(value))])))),
     h("footer", { class: "start-foot" }, h("button", { type: "button", class: "do lit", on: { click: act.leave } }, t("seating.leave"))));
 }

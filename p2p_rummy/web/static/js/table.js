@@ -141,7 +141,7 @@ function seatPanel(S, act, seat) {
 
 function score(view, seat) {
   const chips = view.public.extra?.chips;
-  if (Array.isArray(chips)) return h("span", { class: "score" }, t("seat.chips", { count: chips[seat] }));
+  if (Array.isArray(chips)) return h("span", { class: "score chips" }, t("seat.chips", { count: chips[seat] }));
   const points = view.public.scores[seat] ?? 0;
   return h("span", { class: "score", title: t("seat.score") }, points < 0 ? `−${-points}` : points);
 }

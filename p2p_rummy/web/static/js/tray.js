@@ -51,7 +51,7 @@ const NAMED = new Set(["pass", "untake", "deal"]);
 
 function sorts(S, act) {
   return h("span", { class: "sorts", key: "sorts", role: "group", "aria-label": t("sort.label") },
-    ...[["suit", "s"], ["rank", "k"], ["melds", "b"]].map(([how, key]) => button(`sort-${how}`, t(`sort.${how}`), { lit: true, run: () => act.sort(how), shortcut: key, pressed: S.order.how === how ? "true" : "false" })));
+    ...[["suit", "s"], ["rank", "k"], ["melds", "b"]].filter(([how]) => how !== "melds" || !S.game.plain).map(([how, key]) => button(`sort-${how}`, t(`sort.${how}`), { lit: true, run: () => act.sort(how), shortcut: key, pressed: S.order.how === how ? "true" : "false" })));
 }
 
 function ring(clock) {
