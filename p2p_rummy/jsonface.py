@@ -17,6 +17,7 @@ resumed         hand, phase, cards, scores                                     b
 your_turn       phase, legal, cards, seconds                                   a move is expected
 move            seat, move, step, opened                                       a move is in the log
 window          after, seats, legal, seconds, sealed                           an answer is expected if ``legal`` has any
+answer_safe     step                                                           no ruling can omit the reader's answer
 ruling          arbiter, answers, winner                                       the window is closed
 shown           cards                                                          opened at the end of a hand
 hand_over       hand, scores, points                                           totals by seat
@@ -117,6 +118,8 @@ class JsonFace:
                 legal = self.table.legal_moves() if self.table.me in seats else []
                 self._out("window", after=after, seats=list(seats), legal=legal, sealed=sealed,
                           seconds=self._left(closes_at))  # fmt: skip
+            case events.AnswerSafe(step=step):
+                self._out("answer_safe", step=step)
             case events.Ruled(arbiter=arbiter, answers=answers, winner=winner):
                 self._out(
                     "ruling", arbiter=arbiter, answers=[list(answer) for answer in answers], winner=winner

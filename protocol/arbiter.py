@@ -282,7 +282,7 @@ class Decision:
         return min(times, default=None)
 
     def acknowledged(self, seat: int, entry: bytes) -> frozenset[int]:
-        """The seats whose votes here say that they hold this response."""
+        """The seats whose votes here say that they hold this response, and will not help to omit it (:meth:`Poll.holders`)."""
         return self._poll.holders(seat, entry)
 
     def votes(self) -> tuple[Entry, ...]:

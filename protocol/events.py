@@ -142,7 +142,10 @@ class WindowOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSafe:
-    """Enough seats hold our sealed answer: no ruling can leave it out any more."""
+    """So many seats hold our sealed answer that no decision can leave it out any more, whoever is arbiter.
+
+    This peer opens it by itself when all have sealed theirs; ``step`` is the one in which it was sealed.
+    """
 
     step: int
 

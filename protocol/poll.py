@@ -105,8 +105,21 @@ class Poll:
         return rounds[count - 1] if len(rounds) >= count else 0
 
     def holders(self, seat: int, entry: bytes) -> frozenset[int]:
-        """The seats whose votes say that they hold this entry."""
-        return frozenset(vote.seat for vote in self._all() if (seat, entry) in vote.held)
+        """The seats whose votes say that they hold this entry, and cannot have voted for its omission before they held it.
+
+        Whoever holds it votes so no more, but on a certificate, and such votes make the first certificate.  A ROUND_CHANGE for
+        round 1 comes before all votes for a closing; and a seat has one PREVOTE in round 1.  Later votes prove nothing.
+        """
+        response = (seat, entry)
+        return frozenset(
+            vote.seat
+            for vote in self._all()
+            if vote.round == 1
+            and (
+                (vote.kind is Kind.ROUND_CHANGE and response in vote.held)
+                or (vote.kind is Kind.PREVOTE and response in vote.closing)
+            )
+        )
 
     def entries(self) -> tuple[Entry, ...]:
         """All votes that are kept, those within certificates included."""

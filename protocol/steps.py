@@ -46,7 +46,7 @@ from protocol.ledger import Ledger
 from protocol.log import ClosedStep, head_after
 from protocol.own import SecretLost
 from protocol.position import Due, Stage
-from protocol.quorum import quorum
+from protocol.quorum import acknowledgements_for_safety, quorum
 from protocol.records import write_closed, write_doubt, write_held, write_kept, write_proof
 from protocol.shelf import HORIZON, Shelf
 from protocol.tail import Confirmed, Tail
@@ -124,6 +124,8 @@ class Steps:
         self._jobs: dict[int, Job] = {}
         self._job_numbers = itertools.count(1)
         self._sat_out: int | None = None
+        self._sealed: Entry | None = None
+        """Our sealed answer, until it is known to be safe or void."""
         self._do(Publish(data=self.ledger.agreement_record()))
 
     # --- reads -----------------------------------------------------------------------------------------
@@ -228,6 +230,10 @@ class Steps:
         self._opened(now)
         if self.halted:
             self._tell_halted()
+        for closed in self.ledger.closed[self.ledger.final :]:
+            for entry in closed.entries:
+                if entry.seat == self.me and entry.kind is Kind.SEALED:
+                    self._sealed = entry
         if self.voice is not None and self.voice.abandoned is not None:
             self.take_abandonment(self.voice.abandoned)
         self.advance(now)
@@ -378,6 +384,27 @@ class Steps:
             or self._speak(now)
         ):
             pass
+        self._reassure()
+
+    def _reassure(self) -> None:
+        """Tell when no decision can leave out our sealed answer any more."""
+        sealed = self._sealed
+        if sealed is None:
+            return
+        slot = Slot(table=sealed.table, epoch=sealed.epoch, step=sealed.step, prev=sealed.prev)
+        decision = self.tail.decision(slot)
+        if sealed.step < self.ledger.final:
+            safe = self.ledger.has(sealed)
+        elif decision is None:
+            safe = False  # an earlier step was decided otherwise, and the answer is void with its head
+        else:
+            holders = self.tail.acknowledged(slot, sealed.seat, sealed.id)
+            safe = len(holders) >= acknowledgements_for_safety(len(decision.voters))
+            if not safe:
+                return
+        self._sealed = None
+        if safe:
+            self._tell(events.AnswerSafe(step=sealed.step))
 
     def _drain(self, now: float) -> bool:
         """Carry out what the tail asks for."""
@@ -783,7 +810,7 @@ class Steps:
         if said is not None:
             if said.id in self.shelf:
                 return False
-            self.shelf.add(said)
+            self._shelve(said)
             return True
         if not self.tail.may_sign or self.wanting or any(job.entry is None for job in self._jobs.values()):
             return False
@@ -810,7 +837,13 @@ class Steps:
 
     def _sign(self, kind: Kind, body: Any) -> None:
         assert self.voice is not None
-        self.shelf.add(self.voice.sign(self.course, kind, body))
+        self._shelve(self.voice.sign(self.course, kind, body))
+
+    def _shelve(self, said: Entry) -> None:
+        """What this seat has said is held like anything else."""
+        self.shelf.add(said)
+        if said.kind is Kind.SEALED:
+            self._sealed = said
 
     def standing_returns(self) -> list[Entry]:
         """The requests to return that still stand, by seat."""

@@ -110,6 +110,15 @@ class Tail:
         """The decision about this slot, if it is in the tail."""
         return next((step.decision for step in self._steps if step.decision.slot == slot), None)
 
+    def acknowledged(self, slot: Slot, seat: int, entry: bytes) -> frozenset[int]:
+        """The other seats that have said, by a vote or by an entry that stands on it, that they hold this response."""
+        for step in self._steps:
+            if step.decision.slot == slot:
+                voted = step.decision.acknowledged(seat, entry)
+                stand = step.standing if (seat, entry) in (step.decision.closing or ()) else set[int]()
+                return (voted | stand) - {seat}
+        return frozenset()
+
     def votes(self) -> tuple[Entry, ...]:
         """The votes to give to a neighbour that may have missed some (when a link comes up)."""
         return tuple(entry for step in self._steps for entry in step.decision.votes())
