@@ -7,7 +7,7 @@ agreement           honest peers never disagree on a final step: one head, one r
 no_false_evidence   no honest seat is ever convicted
 secrecy             no closed card can be read by anybody but its owner, and none of the stock by anybody
 conservation        no card is in two places: what is read of closed cards and what is open are all different
-single_statement    no honest seat signs two things under one key
+single_statement    no honest seat signs two things under one key, or sends what its disk does not hold
 no_failure          the program of an honest seat never ends in an error
 liveness            at the end, all honest peers that could go on have finished (checked once)
 verifiable          at the end, every log verifies, and the logs are prefixes of one (checked once)
@@ -64,7 +64,7 @@ class Invariants:
             self._violate("no_false_evidence", time, seat, f"honest seat {culprit} is convicted: {reason}")
 
     def signed(self, time: float, entry: Entry) -> None:
-        """An honest peer sends an entry of its own."""
+        """An honest peer has an entry of its own on its disk, to stay."""
         if self._signed.setdefault(entry.key, entry.id) != entry.id:
             self._violate(
                 "single_statement",
@@ -72,6 +72,12 @@ class Invariants:
                 entry.seat,
                 f"two {entry.kind.name} entries for step {entry.step} of epoch {entry.epoch}",
             )
+
+    def sent(self, time: float, entry: Entry) -> None:
+        """An honest peer sends an entry of its own."""
+        if self._signed.get(entry.key) != entry.id:
+            message = f"sends a {entry.kind.name} entry for step {entry.step} that is not on its disk"
+            self._violate("single_statement", time, entry.seat, message)
 
     def looked(self, time: float, seat: int, sessions: Mapping[int, Session]) -> None:
         """A peer's state may have changed; ``sessions`` are all honest ones that are up."""

@@ -27,6 +27,7 @@ from protocol.fast_deck import FastDecks
 from protocol.game import Game, Refused
 from protocol.identity import Identity
 from protocol.quorum import liars, quorum
+from protocol.records import OwnRecord, is_own, read_record
 from protocol.session import Session
 from protocol.simulation.byzantine import Misbehaviour, misbehave
 from protocol.simulation.disk import DiskFull, SimulatedDisk
@@ -152,16 +153,21 @@ class Peer:
         self._effects.clear()
         self.disk.begin()
         setup = self.world.setup
-        self.session = Session(
-            self.world.identities[self.seat],
-            self.world.agreement,
-            setup.make_game,
-            self.random.randbytes,
-            list(self.disk.journal),
-            secrets=dict(self.disk.secrets),
-            decks=setup.decks,
-            now=self.now,
-        )
+        try:
+            self.session = Session(
+                self.world.identities[self.seat],
+                self.world.agreement,
+                setup.make_game,
+                self.random.randbytes,
+                list(self.disk.journal),
+                secrets=dict(self.disk.secrets),
+                decks=setup.decks,
+                now=self.now,
+            )
+        except Exception as error:
+            self.world.failed(self, error)
+            self.stop()
+            return
         if self.misbehaviour is not None:
             misbehave(self.misbehaviour, self.session, self.random)
         self.act()
@@ -186,11 +192,9 @@ class Peer:
             return
         try:
             do(self.session)
-        except Refused:
-            raise  # to whoever chose this move
         except Exception as error:
             if self.misbehaviour is None:
-                self.world.invariants.failed(self.world.now, self.seat, error)
+                self.world.failed(self, error)
                 return
             # It has told its own program something that cannot be; nobody else may notice more than a seat that vanishes.
             self.gone = True
@@ -231,6 +235,8 @@ class Peer:
         match effect:
             case fx.Record(data=data, must_sync=must_sync):
                 self.disk.append(data, sync=must_sync)
+                if must_sync:
+                    self.world.recorded(self, data)
                 if must_sync and self.sync_seconds > 0.1:
                     self._busy = True
                     self.later(self.sync_seconds, self._ready)
@@ -287,15 +293,18 @@ class Peer:
         text = self.world.setup.choose(self.session, self.random)
         if text is None:
             return
-        try:
-            self.give(lambda session: session.move(text, self.now))
-        except (Refused, LocalProtocolError) as error:
-            self.world.trace(self.seat, "refused", str(error))
+        self.give(lambda session: self._move(session, text))
         if self.session.step == step and self.session.owes:
             # An answer waits for the countdown; think again only when something has changed.
             self._thinking = True
             self._when_thought(1.0, self._think_again)
         self.act()
+
+    def _move(self, session: Session, text: str) -> None:
+        try:
+            session.move(text, self.now)
+        except (Refused, LocalProtocolError) as error:
+            self.world.trace(self.seat, "refused", str(error))
 
     def _think_again(self) -> None:
         self._thinking = False
@@ -421,7 +430,7 @@ class World:
         if peer.misbehaviour is not None:
             messages = peer.misbehaviour.outgoing(self.now, target, message)
         elif peer.seat in self.honest:
-            self._watch_signed(peer, message)
+            self._watch_sent(peer, message)
         for item in messages:
             self._deliver(peer.seat, target, link, item)
 
@@ -530,6 +539,19 @@ class World:
             case _:
                 pass
 
+    def recorded(self, peer: Peer, data: bytes) -> None:
+        """A record is on a disk to stay."""
+        if peer.seat not in self.honest or not is_own(data):
+            return
+        record = read_record(data, number=len(peer.disk.journal) - 1)
+        if isinstance(record, OwnRecord):
+            self.invariants.signed(self.now, record.entry)
+
+    def failed(self, peer: Peer, error: Exception) -> None:
+        """The program of a peer has ended in an error."""
+        if peer.seat in self.honest:
+            self.invariants.failed(self.now, peer.seat, error)
+
     def looked(self, peer: Peer) -> None:
         if peer.up and peer.seat in self.honest:
             sessions = {
@@ -537,7 +559,7 @@ class World:
             }
             self.invariants.looked(self.now, peer.seat, sessions)
 
-    def _watch_signed(self, peer: Peer, message: bytes) -> None:
+    def _watch_sent(self, peer: Peer, message: bytes) -> None:
         if message == peer.last_sent:
             return  # the same to another link
         peer.last_sent = message
@@ -545,7 +567,7 @@ class World:
         for value in said.entries if isinstance(said, gossip.Entries) else ():
             entry: Entry = from_value(value)
             if entry.seat == peer.seat:
-                self.invariants.signed(self.now, entry)
+                self.invariants.sent(self.now, entry)
 
     # --- the end ---------------------------------------------------------------------------------------
 
@@ -567,11 +589,14 @@ class World:
         return len(left) < quorum(self.setup.seats) or lying > liars(self.setup.seats)
 
     def _judge(self) -> None:
+        broken = bool(self.invariants.violations)
         refusals: dict[tuple[bytes, ...], str] = {}  # equal logs are verified once
         for peer in self.peers:
             if peer.seat not in self.honest or peer.gone:
                 continue
-            if not (peer.up and peer.session.over) and not self._may_be_stuck():
+            if broken:
+                pass  # the run was ended there
+            elif not (peer.up and peer.session.over) and not self._may_be_stuck():
                 where = f"step {peer.session.step} ({peer.session.stage.value})" if peer.up else "down"
                 self.invariants.finished(self.now, peer.seat, f"has not finished: {where}")
             log = tuple(peer.disk.public)
