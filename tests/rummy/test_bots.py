@@ -1,6 +1,7 @@
 """Bots of the rum family: what they choose is legal, sensible, and seen from their own seat alone."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,9 @@ def play_out(table, bots, *, most_moves=20_000):
     return need.scores
 
 
-def any_options(rng, game):
+def any_options(rng: random.Random, game: str) -> dict[str, Any]:
     """A random value for about a third of the options, such that the game is short."""
-    chosen = {}
+    chosen: dict[str, Any] = {}
     for option in options_of(game):
         if option.name in ("players_min", "players_max", "target", "max_hands") or rng.random() < 0.65:
             continue
@@ -50,7 +51,7 @@ def any_options(rng, game):
     return chosen | {"target": 60, "max_hands": 2}
 
 
-def any_table(seed, game):
+def any_table(seed: int, game: str) -> LocalTable:
     """A table of this game with options and seats that fit."""
     rng = random.Random(f"{game} {seed}")
     while True:
