@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p2p_rummy import __version__
-from p2p_rummy.catalogue import _
+from p2p_rummy.catalogue import _, mark
+from p2p_rummy.fault_words import error_words
 from protocol.errors import ProtocolError
 from protocol.game import Refused
 
@@ -95,6 +96,11 @@ def report_file(error: BaseException, directory: Path | None) -> Path | None:
     return None
 
 
+def _refused_line(error: BaseException) -> Verdict:
+    assert isinstance(error, Exception)
+    return Verdict(one_line(error_words(error)), REFUSED)
+
+
 def _system_line(error: BaseException) -> Verdict:
     assert isinstance(error, OSError)
     advice = _OS_ADVICE.get(error.errno or 0)
@@ -105,18 +111,18 @@ def _system_line(error: BaseException) -> Verdict:
 
 
 _OS_ADVICE = {
-    errno.EADDRINUSE: "the port is in use: choose another with --port, or --port 0 for a free one",
-    errno.EACCES: "you may not use this: choose another directory with --home, or a port above 1023",
-    errno.EPERM: "you may not use this: choose another directory with --home, or a port above 1023",
-    errno.ENOSPC: "free some space, then run: p2p-rummy resume",
-    errno.EROFS: "choose a directory that can be written with --home",
-    errno.ENOENT: "check the path",
-    errno.EISDIR: "give a file, not a directory",
-    errno.ECONNREFUSED: "nobody listens there: check the ticket and that the table is still open",
-    errno.EHOSTUNREACH: "the host cannot be reached: check the address and your network",
-    errno.ENETUNREACH: "the host cannot be reached: check the address and your network",
-    errno.ETIMEDOUT: "the host does not answer: check the address and its firewall",
-    errno.EADDRNOTAVAIL: "this machine does not have that address: check --bind",
+    errno.EADDRINUSE: mark("the port is in use: choose another with --port, or --port 0 for a free one"),
+    errno.EACCES: mark("you may not use this: choose another directory with --home, or a port above 1023"),
+    errno.EPERM: mark("you may not use this: choose another directory with --home, or a port above 1023"),
+    errno.ENOSPC: mark("free some space, then run: p2p-rummy resume"),
+    errno.EROFS: mark("choose a directory that can be written with --home"),
+    errno.ENOENT: mark("check the path"),
+    errno.EISDIR: mark("give a file, not a directory"),
+    errno.ECONNREFUSED: mark("nobody listens there: check the ticket and that the table is still open"),
+    errno.EHOSTUNREACH: mark("the host cannot be reached: check the address and your network"),
+    errno.ENETUNREACH: mark("the host cannot be reached: check the address and your network"),
+    errno.ETIMEDOUT: mark("the host does not answer: check the address and its firewall"),
+    errno.EADDRNOTAVAIL: mark("this machine does not have that address: check --bind"),
 }
 
 # In order of what tells the user most.
@@ -124,7 +130,7 @@ _JUDGES: tuple[tuple[type[BaseException], Callable[[BaseException], Verdict]], .
     (Complaint, lambda error: Verdict(one_line(str(error)), getattr(error, "status", REFUSED))),
     (KeyboardInterrupt, lambda error: Verdict(_("interrupted"), INTERRUPTED)),
     (BrokenPipeError, lambda error: Verdict("", REFUSED)),
-    (ProtocolError, lambda error: Verdict(one_line(str(error)), REFUSED)),
-    (Refused, lambda error: Verdict(one_line(str(error)), REFUSED)),
+    (ProtocolError, _refused_line),
+    (Refused, _refused_line),
     (OSError, _system_line),
 )

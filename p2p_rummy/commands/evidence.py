@@ -10,6 +10,7 @@ from pathlib import Path
 from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _, mark
 from p2p_rummy.complaint import Complaint
+from p2p_rummy.fault_words import error_words, fault_words
 from p2p_rummy.terminal.text import printable, wrapped
 from protocol.dealing import RealDecks
 from protocol.errors import ProtocolError
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     except (ProtocolError, Refused) as error:
         if args.json:
             print(json.dumps({"proven": False, "message": str(error)}, ensure_ascii=False))
-        raise Complaint(_("{path} proves nothing: {reason}", path=path, reason=error)) from None
+        raise Complaint(_("{path} proves nothing: {reason}", path=path, reason=error_words(error))) from None
     if args.json:
         print(json.dumps({"proven": True, **verdict_record(verdict)}, ensure_ascii=False))
     else:
@@ -72,7 +73,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         step=verdict.step,
         table=verdict.table.hex()[:16],
     )
-    why = _("What it is: {message} ({reason}).", message=printable(verdict.message), reason=verdict.reason)
+    why = _("What it is: {message}.", message=fault_words(verdict.reason, printable(verdict.message)))
     ground = _(
         "The signatures were checked with the keys of the agreement, which is in the file; nobody's word is needed."
     )

@@ -11,6 +11,7 @@ from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _
 from p2p_rummy.commands.verify import check_whole
 from p2p_rummy.complaint import Complaint
+from p2p_rummy.fault_words import error_words
 from p2p_rummy.replay import Replay
 from p2p_rummy.terminal.draw import Style
 from p2p_rummy.terminal.text import columns, wants_colour
@@ -41,7 +42,9 @@ def run(args: argparse.Namespace) -> int:
         summary = verify_log(file.records, agreed_game, RealDecks(), os.urandom, watch=watch)
         check_whole(path, file, summary)
     except (ProtocolError, Complaint) as error:
-        raise Complaint(_("the story ends here, the rest does not verify: {reason}", reason=error)) from None
+        raise Complaint(
+            _("the story ends here, the rest does not verify: {reason}", reason=error_words(error))
+        ) from None
     if not summary.finished:
         print(_("(the game is not finished)"))
     return 0

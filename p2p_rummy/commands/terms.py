@@ -8,6 +8,7 @@ from pathlib import Path
 from p2p_rummy import presets
 from p2p_rummy.catalogue import _
 from p2p_rummy.complaint import USAGE, Complaint, one_line
+from p2p_rummy.fault_words import error_words
 from p2p_rummy.options import GAMES, Settings, resolve
 from p2p_rummy.presets import HouseRules
 from p2p_rummy.refusals import OptionError
@@ -64,7 +65,7 @@ def settled(rules: HouseRules, seats: int) -> Settings:
     try:
         return resolve(rules.game, rules.settings, seats)
     except OptionError as error:
-        raise Complaint(one_line(str(error)), status=USAGE) from None
+        raise Complaint(one_line(error_words(error)), status=USAGE) from None
 
 
 def settled_for_some_size(rules: HouseRules, seats: int | None = None) -> Settings:

@@ -11,6 +11,7 @@ from typing import Any
 from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _, ngettext
 from p2p_rummy.complaint import Complaint, one_line
+from p2p_rummy.fault_words import error_words
 from p2p_rummy.narrator import listed
 from p2p_rummy.terminal.lobby import seat_lines, terms_lines
 from p2p_rummy.terminal.text import printable
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     except (ProtocolError, Refused, Complaint) as error:
         if args.json:
             print(json.dumps({"ok": False, "error": fault_record(error)}, ensure_ascii=False))
-        raise Complaint(_("{path} does not verify: {reason}", path=path, reason=error)) from None
+        raise Complaint(_("{path} does not verify: {reason}", path=path, reason=error_words(error))) from None
     if args.json:
         print(json.dumps({"ok": True, **summary_record(summary)}, ensure_ascii=False))
     else:

@@ -115,4 +115,16 @@ def _pot(pot: str) -> str:
     return _(POTS[pot]) if pot in POTS else pot
 
 
+HANDS = (
+    mark("high card"),
+    mark("one pair"),
+    mark("two pairs"),
+    mark("three of a kind"),
+    mark("straight"),
+    mark("flush"),
+    mark("full house"),
+    mark("four of a kind"),
+    mark("straight flush"),
+)
+"""Poker hands as the game names them (p2p_rummy/games/poker.py)."""
 POTS = {"poker": mark("poker"), "centre": mark("centre")}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from p2p_rummy.cards import card_name
 from p2p_rummy.catalogue import _, mark, ngettext
+from p2p_rummy.fault_words import fault_words
 from p2p_rummy.narrator import listed
 from p2p_rummy.terminal.text import printable
 from protocol import events
@@ -78,12 +79,19 @@ def trouble_lines(event: events.Event, names: Sequence[str], now: float) -> list
             return [_("{name} sits down again.", name=names[seat])]
         case events.EpochBegan(undone=undone) if undone:
             return [_("The table decided otherwise than was seen here; the last steps are taken back.")]
-        case events.EvidenceFound(seat=seat, accusation=accusation, message=message):
-            return [_(ACCUSATIONS[accusation], name=names[seat], reason=printable(message))]
-        case events.LinkRefused(seat=seat, message=message):
+        case events.EvidenceFound(seat=seat, accusation=accusation, reason=reason, message=message):
+            said = fault_words(reason, printable(message))
+            return [_(ACCUSATIONS[accusation], name=names[seat], reason=said)]
+        case events.LinkRefused(seat=seat, reason=reason, message=message):
             who = names[seat] if seat is not None else _("a stranger")
-            return [_("A connection from {name} was closed: {reason}.", name=who, reason=printable(message))]
-        case events.Halted(message=message):
-            return [_("This peer signs nothing more: {message}", message=printable(message))]
+            said = fault_words(reason, printable(message))
+            return [_("A connection from {name} was closed: {reason}.", name=who, reason=said)]
+        case events.SittingOut(reason=reason, message=message):
+            said = fault_words(reason, printable(message))
+            return [_("You sit out this hand: {reason}.", reason=said.removesuffix("."))]
+        case events.Halted(reason=reason, message=message):
+            return [
+                _("This peer signs nothing more: {message}", message=fault_words(reason, printable(message)))
+            ]
         case _:
             return []
