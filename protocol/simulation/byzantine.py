@@ -48,6 +48,10 @@ from protocol.window import commitment
 Change = Callable[["Misbehaviour", Course, Kind, Any], tuple[Kind, Any]]
 
 
+TOO_LATE_SECONDS: Final = 25.0
+"""More than any step or turn of a simulated table may take."""
+
+
 class Misbehaviour:
     """What one seat does wrong, and what it needs for it."""
 
@@ -62,7 +66,7 @@ class Misbehaviour:
         self.extra: list[Entry] = []
         self._sent: list[bytes] = []
         self._victim: int | None = None
-        self._silent_from = random.uniform(2.0, 20.0)
+        self._silent_from = random.uniform(1.0, 10.0)
 
     # --- where messages leave --------------------------------------------------------------------------
 
@@ -76,8 +80,6 @@ class Misbehaviour:
                 return [] if target == self._victim else messages
             case "withhold_all":
                 return [] if now >= self._silent_from else messages
-            case "late":
-                return [] if self.random.random() < 0.3 else messages
             case "garbage":
                 if self.random.random() < 0.05:
                     messages.append(self.random.randbytes(self.random.randint(1, 200)))
@@ -91,6 +93,12 @@ class Misbehaviour:
         if self.extra:
             messages += gossip.write_entries(self.extra)
         return messages
+
+    def held_back_seconds(self) -> float:
+        """How long a message waits before it leaves; on its link, those after it wait too."""
+        if self.name != "late":
+            return 0.0
+        return TOO_LATE_SECONDS if self.random.random() < 0.02 else self.random.uniform(0.2, 2.0)
 
     def _shown_to(self, target: int, message: bytes) -> bytes:
         """The message with the second of two entries in place of the first, for every other seat."""

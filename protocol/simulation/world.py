@@ -426,22 +426,23 @@ class World:
         if ends is None:
             return
         target = ends[1] if ends[0] == peer.seat else ends[0]
-        messages = [message]
+        messages, held_back = [message], 0.0
         if peer.misbehaviour is not None:
             messages = peer.misbehaviour.outgoing(self.now, target, message)
+            held_back = peer.misbehaviour.held_back_seconds()
         elif peer.seat in self.honest:
             self._watch_sent(peer, message)
         for item in messages:
-            self._deliver(peer.seat, target, link, item)
+            self._deliver(peer.seat, target, link, item, held_back)
 
-    def _deliver(self, source: int, target: int, link: int, message: bytes) -> None:
+    def _deliver(self, source: int, target: int, link: int, message: bytes, held_back: float) -> None:
         weather = self.weather
         if self._blocked[source, target]:
             self._note_passage(source, target, None, message)
             # Nothing arrives; the heartbeats find out.
             self.at(self.now + HALF_OPEN_SECONDS, lambda: self.cut(link))
             return
-        delay = weather.latency_seconds + self.random.random() * weather.jitter_seconds
+        delay = held_back + weather.latency_seconds + self.random.random() * weather.jitter_seconds
         if weather.overtake_seconds and self.random.random() < 0.05:
             delay += self.random.random() * weather.overtake_seconds
         arrives = max(self._arrives.get((link, source), 0.0), self.now + delay)
