@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from protocol import events
@@ -84,19 +85,23 @@ class Voice:
             if entry.kind is Kind.ABANDON:
                 self.abandoned = entry
             return
-        known = self.votes if entry.kind in _VOTES else self._said.values()
+        place = (entry.epoch, entry.step, entry.prev)
+        vote = entry.kind in _VOTES
+        known = self.votes if vote else [self._said[place]] if place in self._said else []
         if any(other.id == entry.id for other in known):
             return
         if not durable:
             self._out.effects.append(Record(data=write_own(entry), must_sync=True))
-        if entry.kind in _VOTES:
+        if vote:
             self.votes.append(entry)
         else:
-            self._said[entry.epoch, entry.step, entry.prev] = entry
+            self._said[place] = entry
 
     def forget_before(self, step: int) -> None:
         """Steps below this one are final."""
-        self._said = {place: entry for place, entry in self._said.items() if place[1] >= step}
+        # They were said in about the order of their steps; after a restart those of the whole game wait here.
+        for place in list(takewhile(lambda place: place[1] < step, self._said)):
+            del self._said[place]
         self.votes = [vote for vote in self.votes if vote.step >= step]
 
     # --- signing ---------------------------------------------------------------------------------------
