@@ -165,6 +165,8 @@ class Peer:
                 now=self.now,
             )
         except Exception as error:
+            if self._life == 1:
+                raise  # the setup makes no table
             self.world.failed(self, error)
             self.stop()
             return
@@ -201,6 +203,10 @@ class Peer:
             self.stop()
             return
         self.act()
+
+    def hear(self, link: int, message: bytes) -> None:
+        """A message has arrived."""
+        self.give(lambda session: session.received(link, message, self.now))
 
     def later(self, seconds: float, do: Callable[[], None]) -> None:
         """Something of this process's life: it waits while the process stands still, and dies with it."""
@@ -453,11 +459,7 @@ class World:
         for _ in range(times):
             self.at(
                 arrives,
-                lambda: (
-                    receiver.give(lambda session: session.received(link, message, receiver.now))
-                    if link in self._links
-                    else None
-                ),
+                lambda: receiver.hear(link, message) if link in self._links else None,
             )
 
     def _note_passage(self, source: int, target: int, arrives: float | None, message: bytes) -> None:
