@@ -1,6 +1,6 @@
 """All figures that matter, each as a ratio against a bound measured in the same run.
 
-    scripts/bench [SECTION ...] [--json]        sections: crypto engine table page chaos; all without one
+    scripts/bench [SECTION ...] [--json]        sections: crypto engine table resume memory page chaos; all without one
 
 ``--json`` prints one object a row: section, name, value, unit, bound, ratio, aim, note.
 """
@@ -16,7 +16,7 @@ from dataclasses import asdict
 
 from bench_crypto import Row
 
-SECTIONS = ("crypto", "engine", "table", "page", "chaos")
+SECTIONS = ("crypto", "engine", "table", "resume", "memory", "page", "chaos")
 
 
 def show(rows: Iterable[Row], *, as_json: bool = False, section: str = "") -> None:
