@@ -93,11 +93,13 @@ def sit_down(
     *,
     invite: bool = False,
     announced: bool = False,
+    pictures: bool = False,
     bots: Callable[[Table], Sequence[Companion]] = lambda _table: (),
 ) -> int:
     """Take the home, open the table, play.
 
-    ``invite``: show the ticket.  ``announced``: let the local network know while there are seats.
+    ``invite``: show the ticket, with ``pictures`` as a code too where the terminal can.  ``announced``: let the local
+    network know while there are seats.
     ``bots`` says which companions to start once the table is open.
     """
     path = open_home(args.home)
@@ -109,6 +111,7 @@ def sit_down(
             open_table,
             invite,
             announced,
+            pictures and has_colours(1),
             bots,
             restrict_keyboard_interrupt_to_checkpoints=True,
         )
@@ -126,21 +129,23 @@ async def _sit(
     open_table: OpenTable,
     invite: bool,
     announced: bool,
+    pictures: bool,
     bots: Callable[[Table], Sequence[Companion]],
 ) -> int:
     with Home(path) as home:
         async with open_table(home) as table, ended_by_signals(table):
+            stage = _stage(args)
+            write = _write if stage is None else stage.write
             lobby: Lobby = (
-                JsonLobby(table, _emit) if args.json else LineLobby(table, _write, pictures=has_colours(1))
+                JsonLobby(table, _emit) if args.json else LineLobby(table, write, pictures=pictures)
             )
             if invite:
                 lobby.opened()
             async with companions(bots(table)) as company, trio.open_nursery() as nursery:
-                nursery.start_soon(_tell_troubles, company.troubles, args.json)
+                nursery.start_soon(_tell_troubles, company.troubles, write, args.json)
                 if announced:
                     nursery.start_soon(_announce, table)
                 level = args.bot or _level_before(table)
-                stage = _stage(args)
 
                 def begin(seated: Table) -> Face:
                     company.table = seated.name
@@ -184,7 +189,7 @@ def _stage(args: argparse.Namespace) -> Stage | None:
         raise Complaint(_("--tui is for people and --json for programs: choose one"), status=USAGE)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Complaint(_("--tui needs a terminal; without it the table is told line by line"), status=USAGE)
-    return Stage()
+    return Stage(_write)
 
 
 def _face(
@@ -207,12 +212,14 @@ def _face(
     return seat
 
 
-async def _tell_troubles(troubles: trio.MemoryReceiveChannel[str], as_json: bool) -> None:
+async def _tell_troubles(
+    troubles: trio.MemoryReceiveChannel[str], write: Callable[[Sequence[str]], None], as_json: bool
+) -> None:
     async for line in troubles:
         if as_json:
             _emit({"event": "companion", "message": line})
         else:
-            _write([line])
+            write([line])
 
 
 def _write(lines: Sequence[str]) -> None:

@@ -113,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
         ),
         invite=True,
         announced=announced(args.bind, args.hidden, open_seats=seats - 1 - args.bots),
+        pictures=announced(args.bind, hidden=False, open_seats=seats - 1 - args.bots),
         bots=bots,
     )
 

@@ -116,7 +116,8 @@ class FullScreen:
             case events.CardsSeen(faces=faces) if self._drawing():
                 self._tell(_("You draw {cards}.", cards=" ".join(card_name(card) for _slot, card in faces)))
             case events.MoveMade(seat=seat, text=text):
-                self._told(seat, text)
+                if seat != self.table.me or text != "draw":  # the card itself is told when it is seen
+                    self._told(seat, text)
                 self.pointing.picked.clear()
             case events.MoveRefused(code=code, message=message, rule=rule):
                 self._alarm(narrator.refusal(code, message, rule, ()))
@@ -161,6 +162,11 @@ class FullScreen:
 
     def _tell(self, *lines: str) -> None:
         self.log.extend(lines)
+
+    def note(self, lines: Sequence[str]) -> None:
+        """Something beside the game, such as a bot that has stopped."""
+        self._tell(*(line for line in lines if line))
+        self.changed()
 
     def _alarm(self, message: str) -> None:
         self.pointing.message, self.pointing.message_is_alarm = printable(message), True
@@ -306,6 +312,7 @@ class FullScreen:
             self.pointing.typing = text + key
 
     def _send(self, text: str) -> None:
+        taken = self._taken(text)  # before: what has been taken may have moved the table on
         try:
             self.table.move(text)
         except Refused as error:
@@ -315,10 +322,10 @@ class FullScreen:
             self._alarm(_("Nothing is asked of you now; {names} to act.", names=waiting))
         else:
             self.pointing.picked.clear()
-            self.pointing.message, self.pointing.message_is_alarm = self._taken(text), False
+            self.pointing.message, self.pointing.message_is_alarm = taken, False
 
     def _taken(self, text: str) -> str:
-        """What becomes of a move that the table has taken: sent, or chosen for later."""
+        """What to say of a move once the table takes it: it is sent, or chosen for later."""
         need = self.table.game.need
         if isinstance(need, Turn) and need.seat == self.table.me:
             return _("sent: {move}", move=text)
@@ -359,13 +366,23 @@ class Stage:
     :attr:`lines` is what :func:`p2p_rummy.seat.play` reads: lobby lines first, one empty line when the player leaves.
     """
 
-    def __init__(self, descriptor: int = 0, *, screen: Any = None) -> None:
+    def __init__(
+        self, write: Callable[[Sequence[str]], None], descriptor: int = 0, *, screen: Any = None
+    ) -> None:
+        self._write_lines = write
         self._descriptor = descriptor
         self._screen = screen
         self._said, self.lines = trio.open_memory_channel[str](16)
         self._lobby = trio.CancelScope()
         self._face: FullScreen | None = None
         self._left = trio.Event()
+
+    def write(self, lines: Sequence[str]) -> None:
+        """Lines on the terminal while the seats fill; from then on the screen is the face's, and so are the lines."""
+        if self._face is None:
+            self._write_lines(lines)
+        else:
+            self._face.note(lines)
 
     def rise(self, face: FullScreen) -> FullScreen:
         """The table has begun: from now on the screen is this face's."""

@@ -274,6 +274,8 @@ class LineMode:
     def _answer_or_wait(self, text: str) -> None:
         if self._is_doubtful(text, self.table.legal_moves()):
             return
+        need = self.table.game.need  # before: what has been taken may have moved the table on
+        window = need if isinstance(need, Window) and is_answer(self.table, text) else None
         try:
             self.table.move(text)
         except Refused as error:
@@ -286,14 +288,14 @@ class LineMode:
                 )
             )
         else:
-            self._say(self._taken(text))
+            self._say(self._taken(text, window))
 
-    def _taken(self, text: str) -> str:
-        """What becomes of a move that the table has taken: it is an answer, or it waits for this seat's turn."""
-        if not isinstance(self.table.game.need, Window) or not is_answer(self.table, text):
+    def _taken(self, text: str, window: Window | None) -> str:
+        """What becomes of a move that the table has taken: it answers ``window``, or it waits for this seat's turn."""
+        if window is None:
             return _("Chosen for your turn: {move}.", move=text)
         self._answer = text
-        if self.table.agreement.window_ms:
+        if window.sealed and self.table.agreement.window_ms:
             return _("Your answer: {move} (it may be changed until the countdown ends).", move=text)
         return _("Your answer: {move}.", move=text)
 

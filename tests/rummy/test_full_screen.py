@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from p2p_rummy.terminal.choose import cards_in, choices
-from p2p_rummy.terminal.full import FullScreen
+from p2p_rummy.terminal.full import FullScreen, Stage
 from p2p_rummy.terminal.look import Look, look_for
 from p2p_rummy.terminal.painting import Pointing, hand_cards, paint
 from p2p_rummy.terminal.text import width
@@ -243,6 +243,26 @@ def test_a_window_without_a_countdown_shows_until_when_silence_is_no_pass(
     assert head(face).rstrip().endswith("0:18")
 
 
+def test_a_move_of_ones_own_turn_is_sent_and_a_draw_is_told_once(practice: Callable[..., Any]) -> None:
+    table = practice("rum500", 2, others=lambda _seat, legal: legal[0])
+    face = FullScreen(table, lambda: 0.0, Look())
+    for _step in range(10):
+        attend(face, table)
+        if isinstance(table.game.need, Turn) and table.game.need.seat == 0:
+            break
+        table.close_window()
+    face.log.clear()
+    face.press("d")
+    assert face.pointing.message == "sent: draw"
+    attend(face, table)
+    assert [line for line in face.log if line.startswith("You draw")] == [
+        line for line in face.log if line.startswith("You draw ") and line != "You draw from the stock."
+    ]
+    face.press(" ")
+    face.press("x")
+    assert face.pointing.message.startswith("sent: discard ")
+
+
 def test_d_in_a_window_chooses_the_draw_of_the_coming_turn(practice: Callable[..., Any]) -> None:
     face, table = in_a_window(practice)
     face.press("d")
@@ -291,3 +311,16 @@ def test_a_table_that_is_given_up_is_told_in_a_sentence(practice: Callable[..., 
     face.event(events.Abandoned(seat=1, step=9))
     shown = " ".join(line.strip() for line in text_of(face.rows((80, 24))))
     assert "Bo has waited as long as was agreed: the table is recorded as abandoned." in shown
+
+
+def test_what_is_beside_the_game_never_writes_over_the_screen(practice: Callable[..., Any]) -> None:
+    """Lines go to the terminal while the seats fill; once the screen is up they are on it."""
+    written: list[str] = []
+    stage = Stage(written.extend)
+    stage.write(["Sits down: 2. Bo"])
+    table = practice("rum500", 2)
+    table.run()
+    face = stage.rise(FullScreen(table, lambda: 0.0, Look()))
+    stage.write(["Bo cannot be reached from here: refused."])
+    assert written == ["Sits down: 2. Bo"]
+    assert "Bo cannot be reached from here: refused." in "".join(text_of(face.rows((80, 24))))
