@@ -27,7 +27,8 @@ def cards_in(text: str) -> tuple[str, ...]:
 def choices(view: Mapping[str, Any], hand: Sequence[str], pile: Sequence[str]) -> list[str]:
     """The moves to offer for the cards picked from the hand and from the pile, most likely first.
 
-    With nothing picked: what needs no card of the hand, the pile's top card only of the many takes.
+    With nothing picked: what needs no card of the hand, the pile's top card only of the many takes; in Rummoli, where
+    there is little to choose, everything.  The dealer's joker (R176) is in nobody's hand: moves with it are offered too.
     """
     legal: Sequence[str] = view["legal"]
     public = view["public"]
@@ -35,7 +36,15 @@ def choices(view: Mapping[str, Any], hand: Sequence[str], pile: Sequence[str]) -
         return _calls(public, pile)
     picked = sorted([*hand, *pile])
     if picked:
-        return [text for text in legal if sorted(cards_in(text)) == picked]
+        lent = (public["extra"].get("dealers_joker") or {}).get("card")
+        return [
+            text
+            for text in legal
+            if sorted(cards := cards_in(text)) == picked
+            or (lent in cards and sorted(card for card in cards if card != lent) == picked)
+        ]
+    if public["game"] == "rummoli":
+        return list(legal)
     held = {card["card"] for card in view["hand"]}
     top = public["discard"][-1:]
     return [

@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from p2p_rummy.catalogue import _, mark, ngettext
-from p2p_rummy.terminal.draw import KINDS, Order, hand_result_lines, sheet_lines, sorted_hand
+from p2p_rummy.terminal import rummoli
+from p2p_rummy.terminal.draw import (
+    KINDS,
+    Order,
+    duty_lines,
+    extra_lines,
+    hand_result_lines,
+    sheet_lines,
+    sorted_hand,
+)
 from p2p_rummy.terminal.draw import Style as LineStyle
 from p2p_rummy.terminal.look import Look
 from p2p_rummy.terminal.text import pad, width, wrapped
@@ -37,6 +46,16 @@ PALETTE = [
 """Four colours for four suits; the letter is always there too, so colour is never needed."""
 
 SIGNS = {"S": "\u2660", "H": "\u2665", "D": "\u2666", "C": "\u2663"}
+
+ASKED = {
+    "widow": mark("The widow: swap, or keep?"),
+    "auction": mark("The widow is for sale: bid N, or pass?"),
+    "bet": mark("Check, bet N, call, raise N or fold?"),
+    "show": mark("Show your five best cards, or muck?"),
+    "lead": mark("Lead your lowest card, or pass if you have none of the colour."),
+    "follow": mark("Play the card that must follow."),
+}
+"""What Rummoli asks, by phase."""
 
 KEYS = (
     mark("left right        point at a card; up down or Tab: hand or pile"),
@@ -99,8 +118,12 @@ def paint(
     hand = _hand(view, pointing, look, columns)
     offered = _offers(offers, columns)
     bottom = [*hand, *offered, _foot(pointing, columns)]
-    top = [head, *_seats(public, names, view, columns), *_melds(public, names, look, columns)]
-    pile = _pile(public, pointing, look, columns)
+    top = [head, *_seats(public, names, view, columns)]
+    if public["game"] == "rummoli":
+        pile = [[("plain", " " + line)] for line in rummoli.table_lines(public, names, columns - 2)]
+    else:
+        top += _melds(public, names, look, columns)
+        pile = [*_pile(public, pointing, look, columns), *_duties(public, names, columns)]
     room = rows - len(top) - len(pile) - len(bottom)
     told: list[Row] = []
     if room > 1:
@@ -128,6 +151,8 @@ def _head(
         state = _("the game is over")
     elif view["me"] in waiting:
         state = _("YOUR TURN") if view["need"]["kind"] == "turn" else _("call or pass")
+        if public["phase"] in ASKED:
+            state = _(ASKED[public["phase"]])
     elif waiting:
         state = _("{names} to act", names=", ".join(names[seat] for seat in waiting))
     else:
@@ -214,6 +239,15 @@ def _pile(public: Mapping[str, Any], pointing: Pointing, look: Look, columns: in
             ]
         )
     return rows
+
+
+def _duties(public: Mapping[str, Any], names: Sequence[str], columns: int) -> list[Row]:
+    """What only some options have, and what the rules still ask of the seat on turn."""
+    style = LineStyle(size=columns - 2)
+    return [
+        *([("plain", " " + line)] for line in extra_lines(public, names, style)),
+        *([("strong", " " + line)] for line in duty_lines(public, style)),
+    ]
 
 
 def _hand(view: Mapping[str, Any], pointing: Pointing, look: Look, columns: int) -> list[Row]:

@@ -63,7 +63,7 @@ def shown(extra: Public, names: Sequence[str]) -> list[str]:
         return []
     return [
         _(
-            "{name} shows {cards}: {hand}.",
+            "{name} showed {cards}: {hand}.",
             name=names[row["seat"]],
             cards=" ".join(row["cards"]),
             hand=_(row["hand"]),

@@ -178,6 +178,36 @@ def test_a_call_is_offered_whether_or_not_it_is_possible_so_the_screen_gives_no_
     assert choices(view, [], ["2C", "9D", "TH"]) == ["rummy 9D TH 2C", "rummy 9D TH 2C on 1"]
 
 
+def test_the_dealers_joker_is_offered_with_the_cards_that_it_goes_with():
+    """R178, R179: it lies beside the stock, so it cannot be picked up from the hand."""
+    view = a_view(extra={"dealers_joker": {"card": "X1", "effect": "wild", "used": False, "blocked": False}})
+    view["legal"] = ["meld KH KD X1=K", "meld KH KD KC", "meld KH KD KC X1=K", "discard KH"]
+    assert choices(view, ["KH", "KD"], []) == ["meld KH KD X1=K"]
+    assert choices(view, ["KH", "KD", "KC"], []) == ["meld KH KD KC", "meld KH KD KC X1=K"]
+    assert any(
+        "Dealer's joker X1: wild" in line
+        for line in text_of(paint(view, NAMES, Pointing(), [], [], size=(80, 24), look=Look()))
+    )
+
+
+def test_what_must_still_be_done_is_said():
+    lines = painted(must_use="TH")
+    assert any("TH must be laid before the discard (R23)." in line for line in lines)
+
+
+def test_in_rummoli_the_pots_what_is_asked_and_every_move_are_on_the_screen(
+    practice: Callable[..., Any],
+) -> None:
+    table = practice("rummoli", 3, options={"max_rounds": "1"})
+    face = FullScreen(table, lambda: 0.0, Look())
+    attend(face, table)
+    screen = text_of(face.rows((80, 24)))
+    assert "The widow" in screen[0]
+    assert any(line.startswith(" Pots: poker 3,") for line in screen)  # three antes (R220)
+    assert not any("melds" in line for line in screen)
+    assert face.offers(face.view()) == table.legal_moves()
+
+
 def test_sorting_by_suit_and_by_rank():
     view = a_view()
     assert hand_cards(view, "suit") == ["5S", "TS", "KH", "KD", "KC"]
