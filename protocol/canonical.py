@@ -40,6 +40,9 @@ Value: TypeAlias = "int | bool | bytes | str | Sequence[Value]"
 INTEGER_LIMIT: Final = 1 << 53
 """Integers are below this, so that every language reads them exactly."""
 
+MOST_DEPTH: Final = 64
+"""Lists nested deeper are not written.  Nothing of ours comes near it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
@@ -85,17 +88,34 @@ def decode(data: bytes, *, limits: Limits = DEFAULT_LIMITS, field: str = "") -> 
 
 
 def _check(value: Value) -> None:
-    """Refuse what has no encoding: msgpack would write maps, floats, nil and negative numbers too."""
+    """Refuse what has no encoding: msgpack would write maps, floats, nil and negative numbers too.
+
+    Its builds in C and in Python stop at different depths (F77), so what is too deep for both is refused here.
+    """
     nodes: list[Any] = [value]
+    lists = 0
     for node in nodes:  # those that are added on the way, too
         kind = type(node)
         if kind is list or kind is tuple:
             nodes += node
+            lists += 1
         elif kind is int:
             if not 0 <= node < INTEGER_LIMIT:
                 raise LocalProtocolError(f"the integer {node} is not in 0..2**53-1")
         elif kind is not bytes and kind is not str and kind is not bool:
             _check_odd(node)
+    if lists > MOST_DEPTH:
+        _check_depth(value)
+
+
+def _check_depth(value: Any) -> None:
+    """Refuse lists that are nested too deep."""
+    level = [value]
+    for _ in range(MOST_DEPTH + 1):
+        level = [inner for node in level if type(node) in (list, tuple) for inner in node]
+        if not level:
+            return
+    raise LocalProtocolError(f"lists nested more than {MOST_DEPTH} deep have no encoding")
 
 
 def _check_odd(node: object) -> None:
