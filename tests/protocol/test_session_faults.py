@@ -294,7 +294,7 @@ def test_two_players_wait_for_each_other_and_say_so_f12() -> None:
     assert events_of(table.peers[0], events.Continued) != []
 
 
-def test_a_patient_table_waits_instead_of_dropping() -> None:
+def test_a_patient_table_waits_instead_of_dropping_f10() -> None:
     table = Table(4, patient=True)
     run_to(table, 1, "move")
     table.crash(1)
