@@ -20,11 +20,12 @@ import trio
 from p2p_rummy.arrange import best_groups
 from p2p_rummy.cards import card_number
 from p2p_rummy.complaint import Complaint
+from p2p_rummy.fault_words import fault_word
 from p2p_rummy.seat import Table, pass_if_forced
 from p2p_rummy.view import own_hand, table_view
 from p2p_rummy.web.facts import Facts, Happening, happening
 from p2p_rummy.web.http import Outbox
-from p2p_rummy.web.rules import option_phrases
+from p2p_rummy.web.rules import phrases
 from protocol.errors import ProtocolError
 from protocol.events import Event, WindowOpened
 from protocol.game import Refused
@@ -231,7 +232,7 @@ class Desk:
         except Refused as no:
             return reply(number, refused(no.code, str(no), no.rule, no.cards))
         except ProtocolError as no:
-            return reply(number, refused(no.code, str(no)))
+            return reply(number, refused(fault_word(no), str(no)))
         except (Complaint, BadRequest) as no:
             return reply(number, refused("complaint", str(no)))
 
@@ -276,7 +277,7 @@ class Desk:
         return {"text": self.rules(self._table(), text_of(message, "language", 8))}
 
     async def _phrases(self, message: Message) -> Message:
-        return {"phrases": option_phrases(text_of(message, "language", 8))}
+        return {"phrases": phrases(text_of(message, "language", 8))}
 
     def _house(self) -> House:
         if self.house is None:

@@ -116,7 +116,7 @@ class Facts:
             case ev.HandBegan(hand=hand, seats=seats):
                 self._hand = hand
                 self._shuffles = []
-                if self._problem is not None and self._problem["code"] in ("dropped", "void"):
+                if self._problem is not None and self._problem["code"] in ("dropped", "void", "sitting_out"):
                     self._problem = None  # it was about the hand before
                 for seat in seats:
                     if self._link[seat] in ("absent", "dropped"):
@@ -196,8 +196,15 @@ class Facts:
             case ev.SeatReturned(seat=seat):
                 self._link[seat] = "here"
                 self._problem = None
-            case ev.EvidenceFound(seat=seat, accusation=accusation, message=message):
-                self._problem = {"code": accusation.value, "seats": [seat], "message": message}
+            case ev.EvidenceFound(seat=seat, accusation=accusation, reason=reason, message=message):
+                self._problem = {
+                    "code": accusation.value,
+                    "seats": [seat],
+                    "message": message,
+                    "reason": reason,
+                }
+            case ev.SittingOut(reason=reason, message=message):
+                self._problem = {"code": "sitting_out", "seats": [], "message": message, "reason": reason}
             case ev.Halted(reason=reason, message=message):
                 self._problem = {"code": "halted", "seats": [], "message": message, "reason": reason}
             case _:

@@ -1,6 +1,6 @@
-"""What the page says of rules, in the language of the page: the drawer, and the words of the options.
+"""What the peer has to say in the language of the page: the rules drawer, the words of the options, the names of faults.
 
-Both come from the source that ``p2p-rummy rules`` and ``p2p-rummy options`` print.  Every page has a language of its
+All of it comes from the catalogues and the sources that the command line has.  Every page has a language of its
 own, whatever the peer was started with, so the catalogue is chosen for each question.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gettext
 
 from p2p_rummy.catalogue import DOMAIN, LANGUAGES, LOCALE_DIRECTORY
+from p2p_rummy.fault_words import FAULTS
 from p2p_rummy.options import OPTIONS, SIZES_IN_WORDS, resolve
 from p2p_rummy.rules_text import Say, rules_text
 from p2p_rummy.seat import Table
@@ -25,11 +26,13 @@ def table_rules(table: Table, language: str) -> str:
     return "\n".join(lines)
 
 
-def option_phrases(language: str) -> dict[str, str]:
-    """The words of every option by their English, for the form in which a table is opened."""
+def phrases(language: str) -> dict[str, str]:
+    """The words of every option by their English, for the form in which a table is opened, and ``fault.WORD`` for each
+    stable word with which the trust layer names a fault (:mod:`p2p_rummy.fault_words`)."""
     say = _say(language)
     words = {SIZES_IN_WORDS}.union(*({option.text, *option.choices.values()} for option in OPTIONS))
-    return {english: say(english) for english in sorted(words)}
+    faults = {f"fault.{word}": say(phrase) for word, phrase in FAULTS.items()}
+    return {english: say(english) for english in sorted(words)} | faults
 
 
 def _say(language: str) -> Say:

@@ -78,7 +78,7 @@ def test_every_refusal_has_a_sentence(code: str) -> None:
 def test_every_trouble_that_the_facts_name_has_a_sentence() -> None:
     from protocol.events import Accusation, Pause
 
-    codes = ["waiting", "dropped", "void", "halted"]
+    codes = ["waiting", "dropped", "void", "halted", "sitting_out"]
     codes += [f"suspended_{why.value}" for why in Pause] + [accusation.value for accusation in Accusation]
     for code in codes:
         assert f"problem.{code}" in CATALOGUES["en"], code

@@ -218,3 +218,5 @@ async def test_a_page_asks_for_the_words_of_the_options_in_its_language() -> Non
     assert phrases["Where the ace stands in a run."] == "ランの中のエース。"
     shown = {text for option in OPTIONS for text in (option.text, *option.choices.values())}
     assert shown < set(phrases)
+    # The trust layer's faults too: a page has their words, the peer sends the stable one with its English message.
+    assert phrases["fault.bad_ticket"] == "正しいチケットではありません"

@@ -120,6 +120,7 @@ def test_evidence_names_the_seat_and_the_kind() -> None:
         "code": "exposed",
         "seats": [2],
         "message": "two moves in step 9",
+        "reason": "two_moves",
         "left_ms": 0,
     }
     told = happening(evidence)

@@ -33,6 +33,12 @@ export function usePhrases(translated) {
   phrases = translated;
 }
 
+/** A fault that the peer names by a stable word: in English its own message, else the phrase with the message after it. */
+export function faultWords(word, message) {
+  const named = phrases[`fault.${word}`];
+  return named === undefined || language === "en" ? message : t("fault.with", { fault: named, details: message });
+}
+
 export function phrase(english) {
   return phrases[english] ?? english;
 }

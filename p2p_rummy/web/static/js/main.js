@@ -59,7 +59,7 @@ const queue = [];
 let pumping = false;
 
 function onNews(message) {
-  if (message.type === "start") { S.screen = "start"; S.start = message.start; S.live = S.shown = null; fetchPhrases(); render(); return; }
+  if (message.type === "start") { S.screen = "start"; S.start = message.start; S.live = S.shown = null; render(); return; }
   if (message.type === "seating") { const first = S.screen !== "seating"; S.screen = "seating"; S.seating = message.seating; render(); if (first) scrollTo(0, 0); return; }
   if (message.type === "verdict") { S.verdict = message.verdict; render(); return; }
   if (message.type === "table") {
@@ -380,7 +380,7 @@ const act = {
     return new Map(Object.keys(act.meanings().lay).map((id) => [id, true]));
   },
 
-  rummy: () => { S.calling = { cards: new Set() }; S.selected.clear(); speak(t("call.choose")); render(); document.querySelector(".pile .card:last-child")?.focus(); },
+  rummy: () => { S.calling = { cards: new Set() }; S.selected.clear(); speak(t("call.choose")); render(); comeIntoView(".mine"); document.querySelector(".pile .card:last-child")?.focus(); },
   call: (id) => {
     const pile = S.shown.public.discard;
     const cards = pile.filter((card) => S.calling.cards.has(card));
@@ -604,9 +604,9 @@ async function fetchRules() {
   render();
 }
 
-/** The options of the start page in words; each language is asked for once. */
+/** What only the peer can put in words (options, faults), once for each language. */
 async function fetchPhrases() {
-  if (S.screen !== "start" || S.phrases === language) return;
+  if (S.phrases === language) return;
   const wanted = S.phrases = language;
   try { usePhrases((await ask("phrases", { language: wanted })).phrases); } catch { S.phrases = null; }
   render();
@@ -691,4 +691,4 @@ function draw() {
 load();
 await useLanguage(preferredLanguage(settings.language, new URLSearchParams(location.search).get("lang")));
 render();
-connect(onNews, (up) => { S.offline = !up; render(); });
+connect(onNews, (up) => { S.offline = !up; if (up) fetchPhrases(); render(); });

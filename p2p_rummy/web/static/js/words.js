@@ -1,6 +1,6 @@
 // Sentences made of a view's data: what happened, what is asked, how long there is.
 
-import { t, known } from "./i18n.js";
+import { faultWords, known, t } from "./i18n.js";
 import { cardSigns, cardWords } from "./cards.js";
 import { parse } from "./moves.js";
 
@@ -48,7 +48,7 @@ export function told(view, happening, { spoken = false, before = null } = {}) {
     case "seat_returned": return say("returned", { hand: happening.hand });
     case "disconnected": return happening.seat === null ? "" : say("disconnected");
     case "connected": return happening.seat === null ? "" : say("connected");
-    case "evidence_found": return say(`evidence_${happening.accusation}`, { reason: happening.message });
+    case "evidence_found": return say(`evidence_${happening.accusation}`, { reason: faultWords(happening.reason, happening.message) });
     case "epoch_began": return happening.undone ? t("say.epoch", { count: happening.undone }) : "";
     case "chat_said": return t("say.chat", { name, text: happening.text });
     case "reacted": return t("say.reacted", { name, reaction: t(`reaction.${happening.reaction}`) });
@@ -81,7 +81,7 @@ function toldMove({ text }, say, card, before) {
 export function moveWords(move) {
   const verb = known(`verb.${move.verb}`) ? t(`verb.${move.verb}`) : move.verb;
   const rest = move.cards.map((word) => (known(`word.${word}`) ? t(`word.${word}`) : /^([A2-9TJQK][SHDC]b?|X\d)$/.test(word) ? cardSigns(word, move.as[word]) : word));
-  return [verb, ...rest].join(" ");
+  return [verb, ...rest, ...(move.double ? [t("word.double")] : [])].join(" ");
 }
 
 function reasonWords({ reason, rule }) {
@@ -94,7 +94,7 @@ export function refusedWords({ code, message, rule, cards = [] }) {
   const key = `refused.${code}`;
   // Which option it is only the message says.
   const detail = code === "bad_option" && message ? `: ${message}` : "";
-  const sentence = known(key) ? t(key, { cards: list }) + detail : message || code;
+  const sentence = known(key) ? t(key, { cards: list }) + detail : faultWords(code, message) || code;
   return rule ? `${sentence} (${rule})` : sentence;
 }
 
@@ -122,6 +122,7 @@ export function situation(view) {
       if (open.must_use) return t("state.must_use", { card: cardSigns(open.must_use) });
       if (open.phase === "draw") return t(open.stock ? "state.draw" : "state.draw_empty");
       if (open.phase === "play") return t("state.play");
+      if (open.extra?.dealers_joker && !open.extra.dealers_joker.effect) return t("state.name");
       return t("state.yours");
   }
 }
@@ -141,5 +142,5 @@ export function problemWords(view) {
   const names = (problem.seats || []).map((seat) => nameOf(view, seat)).join(", ");
   const time = problem.left_ms > 0 ? clockText(problem) : "";
   const key = `problem.${problem.code}`;
-  return known(key) ? t(key, { name: names, time, reason: problem.message || "" }) : problem.message || problem.code;
+  return known(key) ? t(key, { name: names, time, reason: faultWords(problem.reason, problem.message || "") }) : problem.message || problem.code;
 }
