@@ -410,6 +410,28 @@ def test_nothing_is_wider_than_the_screen(browser: Any, stage: Stage, known: Any
     context.close()
 
 
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 720)])
+def test_at_a_long_table_the_page_comes_to_where_something_is_asked(
+    browser: Any, stage: Stage, width: int, height: int
+) -> None:
+    """Eight seats do not fit: on turn the own side is in view, between the bar and the tray."""
+    context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(stage(seats=8, seed=3).address)
+    for _ in range(30):
+        page.wait_for_selector("[data-do=pass].lit, .stock.may")
+        if page.locator(".stock.may").count() and page.locator("[data-do=draw].lit").count():
+            break
+        step = page.get_attribute(".page", "data-step")
+        page.keyboard.press("p")
+        page.wait_for_function("step => document.querySelector('.page').dataset.step !== step", arg=step)
+    box = {name: page.locator(name).bounding_box() for name in (".bar", ".mine", ".tray")}
+    assert box[".bar"]["y"] == 0
+    assert box[".bar"]["y"] + box[".bar"]["height"] <= box[".mine"]["y"]
+    assert box[".mine"]["y"] + box[".mine"]["height"] <= box[".tray"]["y"]
+    context.close()
+
+
 def test_a_round_of_rummoli_by_its_buttons(page: Any, stage: Stage) -> None:
     """Everything that game asks is a button: keep, bid, bet, show, play, pass."""
     page.goto(stage(game="rummoli", seats=3, seed=2).address)

@@ -34,6 +34,11 @@ def meld(person: Any, number: int) -> str:
 def test_the_dealers_joker_is_named_and_stands_in_a_meld_as_a_wild_card(seated: Seated) -> None:
     person = seated(HAND, **JOKER)
     assert "not named yet" in caption(person)
+    assert "name what the dealer's joker does" in person.page.inner_text(".situation")
+    named = person.page.eval_on_selector_all(
+        "[data-do^='own name']", "all => all.map(one => one.textContent)"
+    )
+    assert named == ["Name it wild", "Name it double", "Name it split"]
     name_it(person, "wild")
     assert "wild" in caption(person)
     person.draw()
@@ -109,6 +114,18 @@ def test_the_dealers_joker_is_blocked_in_a_call_window_too(seated: Seated) -> No
     person.page.click(".window-bar [data-do='own block X2']")
     person.without("X2")
     assert "blocked" in caption(person)
+
+
+def test_hints_show_melds_without_jokers_first_and_nothing_twice(seated: Seated) -> None:
+    """Two jokers look alike: of two melds that differ in nothing else one is shown."""
+    options = {"dealers_joker": "true", "hints": "true"}
+    person = seated(HAND, dealer=0, without="X1", options=options)
+    name_it(person, "wild")
+    person.draw()
+    chips = person.page.eval_on_selector_all(".hints .chip", "all => all.map(one => one.textContent)")
+    assert chips[0] == "6♥ 7♥ 8♥"
+    assert len(set(chips)) == len(chips) == 8
+    assert [("★" in chip) for chip in chips] == sorted("★" in chip for chip in chips)
 
 
 def test_a_meld_is_laid_out_of_turn_in_the_window(seated: Seated) -> None:

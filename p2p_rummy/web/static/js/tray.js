@@ -98,18 +98,21 @@ function windowBar(S, act) {
         ...(others && !given ? layButtons(S, act) : []),
         ...(given ? [] : blocks).map((move) => button(`own ${move.text}`, moveWords(move), { lit: S.answer !== move.text, run: () => act.send(move.text) })),
         given ? null : button("pass", t("action.pass"), { lit: act.may("pass") && S.answer !== "pass", primary: false, run: act.pass, shortcut: "p" }),
-        S.ahead || act.mayAhead() ? button("draw-ahead", t("ahead.draw"), { lit: !S.ahead, run: act.draw, shortcut: "d", pressed: S.ahead ? "true" : "false" }) : null,
+        S.ahead || act.mayAhead() ? button("draw-ahead", t("ahead.draw"), { lit: true, run: act.draw, shortcut: "d", pressed: S.ahead ? "true" : "false" }) : null,
         ...(given ? [] : hints.slice(0, 6)).map((move) => button(`hint ${move.text}`, t("call.hint", { cards: move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : "") }), { lit: true, run: () => act.send(move.text) })),
       ]);
 }
 
 function hintRow(S, act) {
   if (!S.shown.public.options.hints || S.shown.need.kind !== "turn") return null;
-  const melds = S.legal.filter((move) => (move.verb === "meld" && move.groups.length === 1) || move.verb === "lay").slice(0, 8);
+  const label = (move) => move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.double ? " ×2" : "") + (move.on ? ` →${move.on}` : "");
+  const possible = S.legal.filter((move) => (move.verb === "meld" && move.groups.length === 1) || move.verb === "lay")
+    .sort((one, other) => Object.keys(one.as).length - Object.keys(other.as).length);
+  // Jokers look alike: of two moves that differ in nothing else one is enough.
+  const melds = possible.filter((move, at) => possible.findIndex((other) => label(other) === label(move)) === at).slice(0, 8);
   if (!melds.length) return null;
   return h("div", { class: "hints", key: "hints" }, h("span", {}, t("hints.label")),
-    ...melds.map((move) => h("button", { key: move.text, type: "button", class: "chip", on: { click: () => act.send(move.text) } },
-      move.cards.map((card) => cardSigns(card, move.as[card])).join(" ") + (move.on ? ` →${move.on}` : ""))));
+    ...melds.map((move) => h("button", { key: move.text, type: "button", class: "chip", on: { click: () => act.send(move.text) } }, label(move))));
 }
 
 export function tray(S, act, inWindow) {
