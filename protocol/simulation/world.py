@@ -21,7 +21,7 @@ from protocol import effects as fx
 from protocol import events, gossip
 from protocol.agreement import Agreement, claim
 from protocol.dealing import Decks
-from protocol.entry import Entry, from_value
+from protocol.entry import entry_id, from_value
 from protocol.errors import LocalProtocolError
 from protocol.fast_deck import FastDecks
 from protocol.game import Game, Refused
@@ -132,7 +132,6 @@ class Peer:
         self.offset = 0.0
         self.sync_seconds = world.weather.sync_seconds
         self.told: list[events.Event] = []
-        self.last_sent = b""
         self.session: Session
         self._effects: deque[fx.Effect] = deque()
         self._busy = False
@@ -351,6 +350,7 @@ class World:
         self.traces: list[Trace] = []
         self.passages: list[Passage] = []
         self.counts: Counter[str] = Counter()
+        self._sent: set[bytes] = set()
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
         self._serial = 0
         self._links: dict[int, tuple[int, int]] = {}
@@ -563,12 +563,15 @@ class World:
             self.invariants.looked(self.now, peer.seat, sessions)
 
     def _watch_sent(self, peer: Peer, message: bytes) -> None:
-        if message == peer.last_sent:
-            return  # the same to another link
-        peer.last_sent = message
-        said = gossip.read(message)
+        """Look at each entry when it is first sent, which is by its author."""
+        said = gossip.read(message) if message[1] == gossip.Message.ENTRIES else None
         for value in said.entries if isinstance(said, gossip.Entries) else ():
-            entry: Entry = from_value(value)
+            content, _ = value
+            seen = entry_id(content)
+            if seen in self._sent:
+                continue
+            self._sent.add(seen)
+            entry = from_value(value)
             if entry.seat == peer.seat:
                 self.invariants.sent(self.now, entry)
 
