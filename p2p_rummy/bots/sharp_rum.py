@@ -34,8 +34,8 @@ ROUNDS: Final = 2
 Further turns add more chance than insight: with 60 worlds, 30 turns bring some ten points a hand against ``steady``, four turns
 or eight some twenty.
 """
-TO_THE_END: Final = 30
-"""Turns where only who goes out scores (R146), so that what comes before says little."""
+ROUNDS_TO_GO_OUT: Final = 5
+"""The same where only who goes out scores (R146), so that the cards on the table say little about the end."""
 
 
 class SharpRumBot:
@@ -77,7 +77,8 @@ class SharpRumBot:
     def _turns(self, table: Table) -> int:
         if self._horizon is not None:
             return self._horizon
-        return TO_THE_END if table.rules.scoring == "winner_takes_hands" else ROUNDS * len(table.ring)
+        takes_all = table.rules.scoring == "winner_takes_hands"
+        return (ROUNDS_TO_GO_OUT if takes_all else ROUNDS) * len(table.ring)
 
     def _candidates(self, outlook: Outlook, moves: Sequence[Move], usual: str) -> list[Candidate]:
         table = outlook.table
