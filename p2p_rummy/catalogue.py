@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import gettext
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 DOMAIN = "p2p_rummy"
@@ -19,6 +21,7 @@ LOCALE_DIRECTORY = Path(__file__).parent / "locale"
 LANGUAGES = ("en", "ja", "ko")
 
 _translations: gettext.NullTranslations | None = None
+_for_now: ContextVar[gettext.NullTranslations | None] = ContextVar("language", default=None)
 
 
 def use_language(language: str | None = None) -> None:
@@ -28,12 +31,27 @@ def use_language(language: str | None = None) -> None:
     _translations = gettext.translation(DOMAIN, LOCALE_DIRECTORY, wanted, fallback=True)
 
 
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Speak ``language`` to whoever asks in this task: a page has a language of its own.  None of ours: as before."""
+    known = language in LANGUAGES
+    wanted = gettext.translation(DOMAIN, LOCALE_DIRECTORY, [language], fallback=True) if known else None
+    before = _for_now.set(wanted)
+    try:
+        yield
+    finally:
+        _for_now.reset(before)
+
+
 def current_language() -> str:
     """The language of the catalogue in use; "en" if there is none for what was asked."""
     return _catalogue().info().get("language", "") or "en"
 
 
 def _catalogue() -> gettext.NullTranslations:
+    spoken = _for_now.get()
+    if spoken is not None:
+        return spoken
     if _translations is None:
         use_language(os.environ.get("P2P_RUMMY_LANG") or None)
     assert _translations is not None

@@ -86,7 +86,18 @@ RUM: Book = (
             ),
             Option("partnership", is_("partnership", True)),
             Option("first_dealer"),
-            Option("next_dealer"),
+            Rule(
+                "R15",
+                "The deal passes clockwise after every hand.",
+                is_("next_dealer", "left"),
+                "next_dealer",
+            ),
+            Rule(
+                "R169",
+                "Who went out deals the next hand; if nobody did, who has the best score of the hand.",
+                is_("next_dealer", "hand_winner"),
+                "next_dealer",
+            ),
             Option("deal_direction"),
             Option("first_discard"),
             Rule(

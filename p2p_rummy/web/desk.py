@@ -19,6 +19,7 @@ import trio
 
 from p2p_rummy.arrange import best_groups
 from p2p_rummy.cards import card_number
+from p2p_rummy.catalogue import speaking
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.fault_words import fault_word
 from p2p_rummy.seat import Table, pass_if_forced
@@ -228,7 +229,8 @@ class Desk:
 
     async def _answer(self, number: int, action: Action, message: Message) -> Message:
         try:
-            return reply(number, {"result": await action(self, message)})
+            with speaking(str(message.get("language", ""))):
+                return reply(number, {"result": await action(self, message)})
         except Refused as no:
             return reply(number, refused(no.code, str(no), no.rule, no.cards))
         except ProtocolError as no:

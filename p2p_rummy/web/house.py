@@ -22,6 +22,7 @@ import trio
 
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.bots import LEVELS
+from p2p_rummy.catalogue import _
 from p2p_rummy.commands.options import write_default
 from p2p_rummy.companions import Companion, companions, newcomers, returners
 from p2p_rummy.complaint import Complaint
@@ -143,7 +144,13 @@ class PeerHouse:
         game, level = text(wishes, "game", GAMES), text(wishes, "level", tuple(LEVELS))
         seats, bots = number(wishes, "seats", 2, 8), number(wishes, "bots", 0, 7)
         if bots >= seats:
-            raise Complaint(f"{bots} bots and you do not fit at {seats} seats: choose fewer bots")
+            raise Complaint(
+                _(
+                    "{bots} bots and you do not fit at {seats} seats: choose fewer bots",
+                    bots=bots,
+                    seats=seats,
+                )
+            )
         options = named_texts(wishes, "options")
         if wishes.get("hints") is True:
             options["hints"] = "true"
@@ -192,7 +199,7 @@ class PeerHouse:
     async def begin(self) -> None:
         """The host plays with those who are here.  Raises LocalProtocolError where that cannot be."""
         if self._table is None:
-            raise Complaint("no table is filling")
+            raise Complaint(_("no table is filling"))
         self._table.close_seats()
 
     async def leave(self) -> None:
@@ -218,7 +225,7 @@ class PeerHouse:
     ) -> None:
         """Open the table and return once it stands; raises what keeps it from that."""
         if self._visit is not None:
-            raise Complaint("leave the present table first")
+            raise Complaint(_("leave the present table first"))
         self._problem = ""
         await self._tasks.start(self._sit, open_table, company)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import io
+import re
 import string
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from p2p_rummy.catalogue import LANGUAGES
+from p2p_rummy.games.poker import _CATEGORIES
 from p2p_rummy.narrator import GENERAL_REFUSALS, REFUSALS, refusal
 from p2p_rummy.refusals import CODES, RUMMOLI_CODES
 
@@ -47,6 +51,37 @@ def test_english_readers_get_the_engines_own_line_where_it_says_more(monkeypatch
     )
     monkeypatch.setattr("p2p_rummy.narrator.current_language", lambda: "ja")
     assert "only the top card" not in refusal("option_forbids", "only the top card may be taken", "R141", ())
+
+
+def spoken_past_the_catalogue() -> Iterator[str]:
+    """Words for a person that are written where they are shown, and not as the argument of a look-up."""
+    for path in sorted((ROOT / "p2p_rummy").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            shown = [one.value for one in node.keywords if one.arg in ("help", "description")]
+            if getattr(node.func, "id", getattr(node.func, "attr", "")) in SHOWN_BY:
+                shown += node.args
+            for value in shown:
+                parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+                words = [part.value for part in parts if isinstance(part, ast.Constant)]
+                if any(isinstance(word, str) and re.search(r"[a-z]{3,} [a-z]{2,}", word) for word in words):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}: {words}"
+
+
+SHOWN_BY = {"Complaint", "Verdict", "print", "_say", "_write", "write", "one_line"}
+# What only a page of another version, or no page at all, could send: the page's own forms cannot.
+FOR_PROGRAMS = {"names and texts are needed", "a number from "}
+
+
+def test_nothing_is_shown_that_was_not_looked_up() -> None:
+    found = list(spoken_past_the_catalogue())
+    assert [line for line in found if not any(words in line for words in FOR_PROGRAMS)] == []
+    assert len(found) == len(FOR_PROGRAMS)  # the search itself finds something
+
+
+def test_poker_hands_are_in_the_catalogue_by_the_names_that_the_game_gives_them(script: ModuleType) -> None:
+    assert {name for _best, name in _CATEGORIES} <= {message.id for message in script.sentences()}
 
 
 OTHERS = [language for language in LANGUAGES if language != "en"]

@@ -11,6 +11,7 @@ import pytest
 import trio
 import trio.testing
 
+from p2p_rummy.catalogue import _
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.options import OPTIONS
 from p2p_rummy.web.desk import Desk
@@ -220,3 +221,29 @@ async def test_a_page_asks_for_the_words_of_the_options_in_its_language() -> Non
     assert shown < set(phrases)
     # The trust layer's faults too: a page has their words, the peer sends the stable one with its English message.
     assert phrases["fault.bad_ticket"] == "正しいチケットではありません"
+
+
+class Asking(Refusing):
+    """A house that refuses with a sentence of the catalogue."""
+
+    async def open(self, wishes: dict[str, Any]) -> None:
+        raise Complaint(_("leave the present table first"))
+
+
+async def test_what_the_house_refuses_is_said_in_the_language_of_the_page_that_asked() -> None:
+    desk = Desk(house=Asking())
+    outbox = Outbox(10)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(desk.run)
+        await trio.testing.wait_all_tasks_blocked()
+        desk.attach(outbox)
+        said = [
+            (await ask(desk, outbox, do="open", language=language))["refused"]["message"]
+            for language in ("ko", "en", "ja")
+        ]
+        nursery.cancel_scope.cancel()
+    assert said == [
+        "먼저 지금 테이블에서 나가세요",
+        "leave the present table first",
+        "先に今のテーブルから抜けてください",
+    ]

@@ -1,5 +1,7 @@
 // The page's one connection. Requests are answered by id; everything else is news.
 
+import { language } from "./i18n.js";
+
 const RETRY_MS = [300, 800, 2000, 4000];
 
 let socket = null;
@@ -33,7 +35,7 @@ export function ask(what, fields = {}) {
     }
     const id = nextId++;
     waiting.set(id, { resolve, reject });
-    socket.send(JSON.stringify({ do: what, id, ...fields }));
+    socket.send(JSON.stringify({ do: what, id, language, ...fields }));
   });
 }
 
