@@ -18,7 +18,9 @@ def agreed_game(agreement: Agreement) -> Game:
     if agreement.rules_version != RULES_VERSION:
         raise OptionError(
             "bad_option",
-            f"this table plays version {agreement.rules_version} of the rules, this program version "
-            f"{RULES_VERSION}; use the program of that version",
+            "this table plays version {theirs} of the rules, this program version {ours}; use the program of "
+            "that version",
+            theirs=agreement.rules_version,
+            ours=RULES_VERSION,
         )
     return make_game(agreement.game, dict(agreement.options), len(agreement.seats))

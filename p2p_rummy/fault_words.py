@@ -11,6 +11,8 @@ from typing import Final
 
 from p2p_rummy.catalogue import _, current_language, mark
 from p2p_rummy.narrator import refusal
+from p2p_rummy.options import SIZES_IN_WORDS
+from p2p_rummy.refusals import OptionError
 from protocol.errors import ProtocolError
 from protocol.game import Refused
 
@@ -141,6 +143,12 @@ def error_words(error: Exception) -> str:
     match error:
         case ProtocolError():
             return fault_words(fault_word(error), str(error))
+        case OptionError():
+            values = {
+                name: _(SIZES_IN_WORDS) if text == SIZES_IN_WORDS else text
+                for name, text in error.values.items()
+            }
+            return _(error.sentence, **values)
         case Refused() if current_language() != "en":
             # The engine's line names the option, the cards, the values; the phrase alone would not help.
             phrase = refusal(error.code, str(error), error.rule, error.cards)

@@ -612,7 +612,12 @@ class Settings:
 def options_of(game: str) -> tuple[Option, ...]:
     """The rows of one game.  Raises OptionError with the games there are."""
     if game not in GAMES:
-        raise OptionError("bad_option", f"there is no game {game!r}; the games are {', '.join(GAMES)}")
+        raise OptionError(
+            "bad_option",
+            "there is no game {game!r}; the games are {games}",
+            game=game,
+            games=", ".join(GAMES),
+        )
     return tuple(option for option in OPTIONS if game in option.games)
 
 
@@ -622,10 +627,19 @@ def resolve(game: str, given: Mapping[str, object], seats: int) -> Settings:
     known = {option.name for option in rows}
     for name in given:
         if name not in known:
-            elsewhere = f"; {name} belongs to {', '.join(BY_NAME[name].games)}" if name in BY_NAME else ""
+            if name in BY_NAME:
+                raise OptionError(
+                    "bad_option",
+                    "{game} has no option {name!r}; {name} belongs to {games} (p2p-rummy options {game} lists them)",
+                    game=game,
+                    name=name,
+                    games=", ".join(BY_NAME[name].games),
+                )
             raise OptionError(
                 "bad_option",
-                f"{game} has no option {name!r}{elsewhere} (p2p-rummy options {game} lists them)",
+                "{game} has no option {name!r} (p2p-rummy options {game} lists them)",
+                game=game,
+                name=name,
             )
     values = {
         option.name: read(option, given[option.name]) if option.name in given else option.default_in(game)
@@ -635,7 +649,7 @@ def resolve(game: str, given: Mapping[str, object], seats: int) -> Settings:
         values[name] = preset_value(name, game, values)
     settings = Settings(game=game, seats=seats, values=values, chosen=frozenset(given))
     for clash in _clashes(settings):
-        raise OptionError("bad_option", clash[1], rule=clash[0])
+        raise clash
     return settings
 
 
@@ -670,9 +684,11 @@ def read(option: Option, given: object) -> Value:
     except ValueError:
         raise OptionError(
             "bad_option",
-            f"{option.name}={given if isinstance(given, str) else _shown(given)} is not allowed: "
-            f"{option.name} is {option.allowed()}",
+            "{name}={given} is not allowed: {name} is {allowed}",
             rule=option.rule,
+            name=option.name,
+            given=given if isinstance(given, str) else _shown(given),
+            allowed=option.allowed(),
         ) from None
 
 
@@ -758,19 +774,37 @@ def pack_count(packs: Value, seats: int) -> int:
 # --- combinations (R255) --------------------------------------------------------------------------------
 
 
-def _clashes(settings: Settings) -> list[tuple[str, str]]:
-    """Every reason why this is no table, as (rule, message); the first is the one reported."""
+def _clashes(settings: Settings) -> list[OptionError]:
+    """Every reason why this is no table; the first is the one reported."""
     value = settings.values
     seats = settings.seats
     game = settings.game
-    found: list[tuple[str, str]] = []
+    found: list[OptionError] = []
     low, high = value["players_min"], value["players_max"]
     assert isinstance(low, int)
     assert isinstance(high, int)
     if low > high:
-        found.append(("R255", f"players_min={low} is above players_max={high}"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "players_min={low} is above players_max={high}",
+                rule="R255",
+                low=low,
+                high=high,
+            )
+        )
     elif not low <= seats <= high:
-        found.append(("R2", f"{game} is for {low} to {high} players here, not for {seats}"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "{game} is for {low} to {high} players here, not for {seats}",
+                rule="R2",
+                game=game,
+                low=low,
+                high=high,
+                seats=seats,
+            )
+        )
     if game == "rummoli":
         return found
 
@@ -778,25 +812,65 @@ def _clashes(settings: Settings) -> list[tuple[str, str]]:
     jokers = value["jokers_per_pack"]
     assert isinstance(jokers, int)
     if value["unplayable_enforcement"] == "challenge" and value["going_out"] != "unplayable_discard":
-        found.append(("R132", "unplayable_enforcement=challenge needs going_out=unplayable_discard"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "unplayable_enforcement=challenge needs going_out=unplayable_discard",
+                rule="R132",
+            )
+        )
     if "jokers_wild" in settings.chosen and value["jokers_wild"] is True and jokers == 0:
-        found.append(("R255", "jokers_wild=true with no joker in the pack; set jokers_per_pack too"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "jokers_wild=true with no joker in the pack; set jokers_per_pack too",
+                rule="R255",
+            )
+        )
     if value["take_depth"] == "top" and value["deepest_use"] != "any":
         found.append(
-            ("R255", f"take_depth=top goes with deepest_use=any only, not {write(value['deepest_use'])}")
+            OptionError(
+                "bad_option",
+                "take_depth=top goes with deepest_use=any only, not {given}",
+                rule="R255",
+                given=write(value["deepest_use"]),
+            )
         )
     if value["take_depth"] == "top" and value["calling"] == "full":
-        found.append(("R255", "calling=full takes from inside the pile, which take_depth=top forbids"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "calling=full takes from inside the pile, which take_depth=top forbids",
+                rule="R255",
+            )
+        )
     if value["partnership"] is True and seats != 4:
-        found.append(("R190", f"partnership=true needs exactly four seats, not {seats}"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "partnership=true needs exactly four seats, not {seats}",
+                rule="R190",
+                seats=seats,
+            )
+        )
     if value["round_the_corner"] is True and value["ace"] == "low":
         found.append(
-            ("R168", "round_the_corner=true joins K A 2, which ace=low forbids; set ace=high_or_low")
+            OptionError(
+                "bad_option",
+                "round_the_corner=true joins K A 2, which ace=low forbids; set ace=high_or_low",
+                rule="R168",
+            )
         )
     if value["dealers_joker"] is True and jokers == 0:
-        found.append(("R176", "dealers_joker=true needs a joker; set jokers_per_pack to 1 or more"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "dealers_joker=true needs a joker; set jokers_per_pack to 1 or more",
+                rule="R176",
+            )
+        )
     if value["dealers_joker"] is True and value["jokers_wild"] is False:
-        found.append(("R178", "dealers_joker=true needs jokers_wild=true"))
+        found.append(OptionError("bad_option", "dealers_joker=true needs jokers_wild=true", rule="R178"))
     sizes = value["hand_size"]
     assert isinstance(sizes, tuple)
     cards = packs * (PACK + jokers) - (value["dealers_joker"] is True)
@@ -804,12 +878,22 @@ def _clashes(settings: Settings) -> list[tuple[str, str]]:
         size = hand_size(sizes, players)
         if players * size + 1 > cards:
             found.append(
-                (
-                    "R255",
-                    f"{players} hands of {size} and one card more are {players * size + 1} cards; "
-                    f"the packs hold {cards}",
+                OptionError(
+                    "bad_option",
+                    "{players} hands of {size} and one card more are {needed} cards; the packs hold {cards}",
+                    rule="R255",
+                    players=players,
+                    size=size,
+                    needed=players * size + 1,
+                    cards=cards,
                 )
             )
     if value["target"] is None and value["max_hands"] is None:
-        found.append(("R90", "with target=none and max_hands=none the game would never end; set one of them"))
+        found.append(
+            OptionError(
+                "bad_option",
+                "with target=none and max_hands=none the game would never end; set one of them",
+                rule="R90",
+            )
+        )
     return found

@@ -68,4 +68,12 @@ class IllegalMove(Refused):
 
 
 class OptionError(Refused):
-    """An option, or a combination of options, that makes no table (R255).  Nobody has sat down yet."""
+    """An option, or a combination of options, that makes no table (R255).  Nobody has sat down yet.
+
+    ``sentence`` is the English line with its ``values`` not yet filled in, so that the faces can translate it.
+    """
+
+    def __init__(self, code: str, sentence: str, *, rule: str = "", **values: object) -> None:
+        super().__init__(code, sentence.format(**values), rule=rule)
+        self.sentence = sentence
+        self.values = values

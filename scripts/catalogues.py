@@ -3,8 +3,8 @@
     scripts/catalogues            update p2p_rummy/locale/*/LC_MESSAGES/p2p_rummy.po from the source, compile the .mo
     scripts/catalogues --missing  print what is not translated, a line each, and exit 1 if there is anything
 
-Sentences are the arguments of ``_``, ``mark`` and ``ngettext``, and all that the rules and the options are told in
-(p2p_rummy/rules_text.py).  (The page has its own, in p2p_rummy/web/static/lang.)
+Sentences are the arguments of ``_``, ``mark`` and ``ngettext``, those of an OptionError, and all that the rules and the
+options are told in (p2p_rummy/rules_text.py).  (The page has its own, in p2p_rummy/web/static/lang.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "p2p_rummy" / "locale"
 LANGUAGES = ("ja", "ko")
 EPOCH = datetime(2026, 11, 30, tzinfo=UTC)  # a constant: files change when sentences do
-KEYWORDS = {"_": None, "mark": None, "ngettext": (1, 2)}
+KEYWORDS = {"_": None, "mark": None, "ngettext": (1, 2), "OptionError": (2,)}
 
 
 def empty(language: str | None = None) -> Catalog:

@@ -21,7 +21,8 @@ from p2p_rummy.arrange import best_groups
 from p2p_rummy.cards import card_number
 from p2p_rummy.catalogue import speaking
 from p2p_rummy.complaint import Complaint
-from p2p_rummy.fault_words import fault_word
+from p2p_rummy.fault_words import error_words, fault_word
+from p2p_rummy.refusals import OptionError
 from p2p_rummy.seat import Table, pass_if_forced
 from p2p_rummy.view import own_hand, table_view
 from p2p_rummy.web.facts import Facts, Happening, happening
@@ -228,15 +229,17 @@ class Desk:
         outbox.put(await self._answer(number, action, message))
 
     async def _answer(self, number: int, action: Action, message: Message) -> Message:
-        try:
-            with speaking(str(message.get("language", ""))):
+        with speaking(str(message.get("language", ""))):
+            try:
                 return reply(number, {"result": await action(self, message)})
-        except Refused as no:
-            return reply(number, refused(no.code, str(no), no.rule, no.cards))
-        except ProtocolError as no:
-            return reply(number, refused(fault_word(no), str(no)))
-        except (Complaint, BadRequest) as no:
-            return reply(number, refused("complaint", str(no)))
+            except OptionError as no:
+                return reply(number, refused(no.code, error_words(no), no.rule))
+            except Refused as no:
+                return reply(number, refused(no.code, str(no), no.rule, no.cards))
+            except ProtocolError as no:
+                return reply(number, refused(fault_word(no), str(no)))
+            except (Complaint, BadRequest) as no:
+                return reply(number, refused("complaint", str(no)))
 
     def _table(self) -> TalkingTable:
         if self.face is None:

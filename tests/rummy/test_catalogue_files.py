@@ -80,6 +80,18 @@ def test_nothing_is_shown_that_was_not_looked_up() -> None:
     assert len(found) == len(FOR_PROGRAMS)  # the search itself finds something
 
 
+def test_no_sentence_is_put_together_before_it_is_looked_up() -> None:
+    """An f-string is another sentence each time: no catalogue can have it."""
+    places = {"_": 0, "mark": 0, "ngettext": 0, "OptionError": 1}
+    found = []
+    for path in sorted((ROOT / "p2p_rummy").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            if name in places and isinstance(node.args[places[name]], ast.JoinedStr | ast.BinOp):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert found == []
+
+
 def test_poker_hands_are_in_the_catalogue_by_the_names_that_the_game_gives_them(script: ModuleType) -> None:
     assert {name for _best, name in _CATEGORIES} <= {message.id for message in script.sentences()}
 

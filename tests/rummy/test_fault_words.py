@@ -13,7 +13,7 @@ from p2p_rummy.catalogue import use_language
 from p2p_rummy.complaint import verdict_on
 from p2p_rummy.fault_words import FAULTS, error_words, fault_words
 from p2p_rummy.options import resolve
-from p2p_rummy.refusals import OptionError
+from p2p_rummy.refusals import IllegalMove, OptionError
 from protocol.errors import EncodingError, VerificationError
 from protocol.wire import Code
 
@@ -120,9 +120,16 @@ def test_the_reason_says_more_than_the_class_of_an_error() -> None:
 def test_a_table_that_cannot_be_says_which_option_it_is() -> None:
     with pytest.raises(OptionError) as refused:
         resolve("rum500", {"ace": "middle"}, 2)
-    line = error_words(refused.value)
-    assert line.startswith("このゲームのオプションではないか、値が正しくありません")
-    assert "ace=middle is not allowed" in line
+    assert str(refused.value) == "ace=middle is not allowed: ace is low | high_or_low"
+    assert error_words(refused.value) == "ace=middle は使えません。ace に使えるのは：low | high_or_low"
+
+
+@pytest.mark.usefixtures("japanese")
+def test_a_refused_move_has_the_line_of_the_engine_after_the_sentence() -> None:
+    refused = IllegalMove("option_forbids", "only the top card may be taken", rule="R141")
+    assert error_words(refused) == (
+        "このテーブルのオプションでは認められません (R141)（only the top card may be taken）"
+    )
 
 
 @pytest.mark.usefixtures("japanese")
