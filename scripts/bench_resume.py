@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from bench_crypto import Row
 
 HANDS = 10
 SEATS = 4
+RUNS = 3
 TERMS = ("--window", "0", "--turn", "300", "--step", "300", "--target", "100000")
 
 
@@ -35,36 +39,49 @@ def rows(hands: int = HANDS) -> list[Row]:
             await_hands(victim, hands)
             victim.kill()
             victim.wait()
-            home = directory / "P3"
+            home = directory / f"P{SEATS - 1}"
             journal = next(home.glob("tables/*/journal")).stat().st_size
-            began = time.perf_counter()
-            seated = back = 0.0
-            with peer(home, ["resume"]) as again:
-                for record in records(again):
-                    at = time.perf_counter() - began
-                    if record["event"] == "resumed":
-                        seated = at
-                    elif record["event"] == "move":
-                        back = at
-                        break
-                else:
-                    raise RuntimeError("the peer did not come back")
-                log = next(home.glob("tables/*/*.log"))
-                size = log.stat().st_size
-        verified = verify_seconds(log)
-        note = f"journal {journal / 1e6:.1f} MB, log {size / 1e6:.1f} MB"
-        if seated:
-            note = f"own hand readable after {seated:.2f} s; " + note
+            best = min((come_back(home) for _ in range(RUNS)), key=lambda back: back.seconds)
+            log = next(home.glob("tables/*/*.log"))
+            size = log.stat().st_size
+            verified, cpu = verify_seconds(log)
         return [
             Row(
                 f"resume a game of {hands} hands, {SEATS} peers",
-                back,
+                best.seconds,
                 "s",
                 verified,
                 1.0,
-                note + "; against verify of that log",
+                f"{best.cpu:.2f} s CPU; against verify of that log, {cpu:.2f} s CPU; journal {journal / 1e6:.1f} MB, "
+                f"log {size / 1e6:.1f} MB; best of {RUNS} each",
             )
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """How long it took until the table's next move was in the log of a peer that was killed."""
+
+    seconds: float
+    cpu: float
+
+
+def come_back(home: Path) -> Back:
+    """Resume the peer of this home; it is killed again in the end."""
+    began = time.perf_counter()
+    with peer(home, ["resume"]) as again:
+        for record in records(again):
+            if record["event"] == "move":
+                return Back(time.perf_counter() - began, cpu_seconds(again.pid))
+    raise RuntimeError("the peer did not come back: " + (home / "errors.txt").read_text()[-500:])
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a running process has used so far; 0 where that cannot be told."""
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
 
 
 # --- peers -------------------------------------------------------------------------------------------------
@@ -135,16 +152,19 @@ def records(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def verify_seconds(log: Path) -> float:
-    """The best of three, interpreter and all, as a resume has it too."""
-    times = []
-    for _ in range(3):
+def verify_seconds(log: Path) -> tuple[float, float]:
+    """The best wall time and the best CPU time, interpreter and all, as a resume has it too."""
+    walls, cpus = [], []
+    for _ in range(RUNS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.perf_counter()
         subprocess.run(
             [sys.executable, "-m", "p2p_rummy", "verify", str(log)], check=True, capture_output=True
         )
-        times.append(time.perf_counter() - start)
-    return min(times)
+        walls.append(time.perf_counter() - start)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpus.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(walls), min(cpus)
 
 
 if __name__ == "__main__":
