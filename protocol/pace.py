@@ -25,8 +25,9 @@ from typing import Final
 
 from protocol.course import Course
 from protocol.events import Continued, Event, Pause, Suspended, Waiting
+from protocol.holdings import NEVER
 from protocol.position import Stage
-from protocol.steps import NEVER, Steps
+from protocol.steps import Steps
 
 NOTICE_SECONDS: Final = 3.0
 DECISION_ROUNDS: Final = 4

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from protocol import court as module
 from protocol import evidence
-from protocol import steps as module
 from protocol.agreement import Agreement
 from protocol.canonical import encode
 from protocol.entry import Entry, Kind

@@ -259,7 +259,7 @@ def test_f47_what_an_honest_certificate_proves_a_stranger_can_check() -> None:
     (record, *_) = records
     certificate = read_certificate(record.body[0])
     keys = {seat: identity(seat).public_key for seat in range(4)}
-    place: Any = table.peers[0].session._steps._slot_at(course.step)
+    place: Any = table.peers[0].session._steps.slot(course.step)
     verify_certificate(certificate, place, keys, kind=Kind.PRECOMMIT, owed=[silent])
     assert certificate.closing == ((silent, ABSENT),)
     assert {vote.seat for vote in certificate.votes} <= {0, 1, 2, 3} - {silent}

@@ -388,7 +388,7 @@ def test_f44_n35_who_holds_an_entry_does_not_vote_to_mark_its_author_absent() ->
     session = table.peers[0].session
     due = session._steps.course.due
     entries = {entry.seat: entry.id for entry in session._steps.held()}
-    decision = session._steps.tail.decision(session._steps._slot())
+    decision = session._steps.tail.decision(session._steps.slot())
     assert decision is not None
     liar = decision._leader(1)
     present = next(seat for seat in entries if seat not in (0, liar))
@@ -423,7 +423,7 @@ def test_f43_f46_two_votes_in_one_round(kind: Kind, reason: str) -> None:
     table.run(until=lambda: table.peers[0].session.stage.value == "shares")
     session = table.peers[0].session
     due = session._steps.course.due
-    decision = session._steps.tail.decision(session._steps._slot())
+    decision = session._steps.tail.decision(session._steps.slot())
     assert decision is not None
     liar = next(round for round in range(1, 9) if decision._leader(round) not in (0, 1))
     seat = decision._leader(liar)
@@ -524,7 +524,7 @@ def test_f60_an_exposed_seat_that_asks_to_return_is_not_carried() -> None:
     request = crafted(table, 3, Kind.RETURN, mark.step, [mark.hand], mark.prev, epoch=mark.epoch)
     for peer in table.peers[:3]:
         tell(peer, request, source=3)
-        assert peer.session._steps.standing_returns() == []
+        assert peer.session._steps.notes.standing_returns() == []
     table.run(until=honest_are_over(table, 3), seconds=900)
     for peer in table.peers[:3]:
         assert not events_of(peer, events.SeatReturned)
@@ -540,7 +540,7 @@ def test_f60_a_request_to_return_to_another_hand_is_ignored() -> None:
     for change in ({"body": [mark.hand + 1]}, {"prev": bytes(32)}, {"step": mark.step + 1}, {}):
         request = crafted(table, 2, Kind.RETURN, mark.step, [mark.hand], mark.prev)
         tell(table.peers[0], like(request, **change), source=2)  # seat 2 sits there: it cannot return
-        assert table.peers[0].session._steps.returns == {}
+        assert table.peers[0].session._steps.notes.returns == {}
 
 
 def test_f62_a_quorum_that_drops_a_seat_which_is_there_is_on_record() -> None:

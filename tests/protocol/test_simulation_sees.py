@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from protocol import quorum, session, steps
+from protocol import court, exchange, holdings, quorum, session
 from protocol.fast_deck import FastDeck
 from protocol.position import Position
 from protocol.simulation import Report, Setup, simulate
@@ -73,7 +73,7 @@ def test_agreement_breaks_if_a_quorum_is_one_seat_smaller():
 def test_an_honest_seat_is_blamed_if_entries_of_another_prefix_are_judged():
     found(
         "no_false_evidence",
-        lambda patch: patch.setattr(steps, "belongs", lambda course, entry: True),
+        lambda patch: patch.setattr(holdings, "belongs", lambda course, entry: True),
         faults=("delay", "reorder", "partition"),
         first=16,
     )
@@ -113,7 +113,7 @@ def test_a_seat_says_what_its_disk_does_not_hold_if_entries_are_not_recorded():
 def test_a_program_fails_if_entries_of_another_prefix_are_judged():
     found(
         "no_failure",
-        lambda patch: patch.setattr(steps, "belongs", lambda course, entry: True),
+        lambda patch: patch.setattr(holdings, "belongs", lambda course, entry: True),
         faults=("delay", "reorder", "partition"),
         first=8,
     )
@@ -130,7 +130,7 @@ def test_a_program_fails_if_its_journal_cannot_be_read_again():
 def test_a_table_is_stuck_if_nobody_gives_a_neighbour_what_it_lacks():
     found(
         "liveness",
-        lambda patch: patch.setattr(session.Session, "_serve", lambda *args: None),
+        lambda patch: patch.setattr(exchange.Exchange, "serve", lambda *args: False),
         faults=("loss", "crash"),
     )
 
@@ -138,6 +138,6 @@ def test_a_table_is_stuck_if_nobody_gives_a_neighbour_what_it_lacks():
 def test_logs_do_not_verify_if_entries_are_not_judged():
     found(
         "verifiable",
-        lambda patch: patch.setattr(steps, "judge", lambda *args: None),
+        lambda patch: patch.setattr(court, "judge", lambda *args: None),
         liar="wrong_result",
     )
