@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from p2p_rummy import __version__
-from p2p_rummy.catalogue import _, mark, use_language
+from p2p_rummy.catalogue import _, mark, ngettext, use_language
 from p2p_rummy.complaint import REFUSED, USAGE, Verdict, one_line, report_file, verdict_on
 from p2p_rummy.home import home_directory
 
@@ -40,6 +40,27 @@ COMMANDS: dict[str, str] = {
     "chaos": mark("play whole tables under faults and liars, one seed each"),
     "proxy": mark("put bad weather between two peers, on real sockets"),
 }
+
+
+# argparse's own words, so that the catalogues have them.  It looks each up by the names ``_`` and ``ngettext`` of its
+# module, which are gettext's with a domain of nobody; here they become ours.
+ARGPARSE: tuple[str, ...] = (
+    mark("usage: "),
+    mark("positional arguments"),
+    mark("options"),
+    mark("show this help message and exit"),
+    mark("unrecognized arguments: %s"),
+    mark("the following arguments are required: %s"),
+    mark("argument %(argument_name)s: %(message)s"),
+    mark("not allowed with argument %s"),
+    mark("ambiguous option: %(option)s could match %(matches)s"),
+    mark("expected one argument"),
+    mark("expected at least one argument"),
+    mark("invalid %(type)s value: %(value)r"),
+    mark("invalid choice: %(value)r (choose from %(choices)s)"),
+    mark("ignored explicit argument %r"),
+)
+vars(argparse).update(_=_, ngettext=ngettext)
 
 
 class Parser(argparse.ArgumentParser):
@@ -77,7 +98,9 @@ def parser_for(words: Sequence[str]) -> Parser:
         ),
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"p2p-rummy {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"p2p-rummy {__version__}", help=_("print the version")
+    )
     language = _("en, ja or ko; otherwise from the locale")
     parser.add_argument("--lang", metavar="LANGUAGE", help=language)
     commands = parser.add_subparsers(dest="command", metavar=_("COMMAND"), required=True)

@@ -40,6 +40,11 @@ def fields_of(text: str) -> set[str]:
     return {name for _text, name, _spec, _conversion in string.Formatter().parse(text) if name is not None}
 
 
+def percents(text: str) -> list[str]:
+    """The fields that argparse fills in."""
+    return sorted(re.findall(r"%(?:\(\w+\))?[srd]", text))
+
+
 def test_every_refusal_code_has_a_sentence():
     assert set(CODES) | set(RUMMOLI_CODES) <= set(REFUSALS) | set(GENERAL_REFUSALS)
 
@@ -124,6 +129,7 @@ def test_every_translation_has_the_fields_of_its_sentence(script: ModuleType, la
             # A plural may leave out the number where the singular says it in words.
             assert fields_of(text) <= fields_of(ids[-1]), message.id
             assert fields_of(ids[0]) <= fields_of(text), message.id
+            assert percents(text) == percents(ids[-1]), message.id
 
 
 @pytest.mark.parametrize("language", OTHERS)

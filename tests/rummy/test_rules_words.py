@@ -130,6 +130,27 @@ def test_no_line_is_wider_than_the_terminal(main: Main, language: str, command: 
     assert max(map(width, out.splitlines())) <= 80
 
 
+def test_what_the_parser_itself_says_is_translated_too(main: Main) -> None:
+    status, out, err = main("--lang", "ja", "options", "--nope")
+    assert (status, out) == (2, "")
+    assert err == "p2p-rummy: 分からない引数です：--nope。p2p-rummy --help を見てください\n"
+    _status, out, _err = main("rules", "--help", "--lang", "ko")
+    assert out.startswith("사용법: p2p-rummy rules")
+    assert english_words(out) <= TYPED | {
+        "p2p",
+        "rummy",
+        "rules",
+        "options",
+        "presets",
+        *LANGUAGES,
+    } | typed_in(out)
+
+
+def typed_in(usage: str) -> set[str]:
+    """Options of the command line and the names of their values, such as --seats N."""
+    return set(re.findall(r"--([a-z]+)", usage)) | set(re.findall(r"\b[A-Z]+\b", usage, re.ASCII))
+
+
 def test_the_commands_speak_the_language_that_is_asked_for(main: Main) -> None:
     _status, rules, _err = main("--lang", "ja", "rules", "rum500", "--set", "calling=off")
     assert "R30   グループ：数字が同じでマークがすべて違う3枚か4枚。" in rules
