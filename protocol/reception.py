@@ -80,8 +80,8 @@ class Reception:
                 of_use = self._steps.take_certificate(read_certificate(votes), now)
                 self._exchange.hear(source, of_use, now)
             case gossip.Contradiction(first=first, second=second):
-                self._check_signed(first)
-                self._check_signed(second)
+                self.check_signed(first)
+                self.check_signed(second)
                 self._steps.take_proof(first, second, now)
             case gossip.Talk():
                 event = self._talker.hear(said, now)
@@ -101,7 +101,7 @@ class Reception:
         if entry.step < self._steps.ledger.final and self._steps.ledger.has(entry):
             return False
         try:
-            self._check_signed(entry)
+            self.check_signed(entry)
         except VerificationError as fault:
             self._strike(source, fault)
             return False
@@ -116,7 +116,8 @@ class Reception:
             self._links.push(entry, source=source)
         return new
 
-    def _check_signed(self, entry: Entry) -> None:
+    def check_signed(self, entry: Entry) -> None:
+        """Raises VerificationError if nobody at this table can have said this."""
         if entry.table != self._agreement.table:
             raise VerificationError("other_table", "an entry of another table", seat=entry.seat)
         if entry.seat >= len(self._agreement.seats):

@@ -225,7 +225,7 @@ def test_what_nobody_at_the_table_signed_is_ignored_three_times_f54_f65_f99_n31(
     assert (session.head, session.step, session.waiting_for) == before
     assert session.exposed == ()
     with pytest.raises(VerificationError) as caught:
-        session._check_signed(entry_of(case["entry"]))
+        session._reception.check_signed(entry_of(case["entry"]))
     assert caught.value.reason == case["reason"]
 
 
