@@ -79,11 +79,13 @@ class Invariants:
             message = f"sends a {entry.kind.name} entry for step {entry.step} that is not on its disk"
             self._violate("single_statement", time, entry.seat, message)
 
+    def is_news(self, seat: int, session: Session) -> bool:
+        """Whether a step has closed since this peer was looked at: that makes new faces."""
+        return self._faces.get(seat) is not session.faces
+
     def looked(self, time: float, seat: int, sessions: Mapping[int, Session]) -> None:
         """A peer's state may have changed; ``sessions`` are all honest ones that are up."""
         session = sessions[seat]
-        if self._faces.get(seat) is session.faces:
-            return  # a step that closes makes new ones
         self._faces[seat] = session.faces
         if isinstance(session.game.need, Shuffle):
             self._packs.setdefault(session.game.hand, len(session.game.need.cards))

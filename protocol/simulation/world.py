@@ -556,7 +556,7 @@ class World:
             self.invariants.failed(self.now, peer.seat, error)
 
     def looked(self, peer: Peer) -> None:
-        if peer.up and peer.seat in self.honest:
+        if peer.up and peer.seat in self.honest and self.invariants.is_news(peer.seat, peer.session):
             sessions = {
                 other.seat: other.session for other in self.peers if other.up and other.seat in self.honest
             }
