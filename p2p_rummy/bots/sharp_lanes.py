@@ -16,7 +16,6 @@ from typing import Final
 
 from p2p_rummy.cards import FIRST_JOKER, PACK
 from p2p_rummy.games.rum_rules import RumRules
-from protocol.game import Card
 
 SUITS: Final = 0x0001_0001_0001_0001
 """Times a pattern of ranks: that pattern in every suit."""
@@ -138,11 +137,3 @@ def _sums(values: list[int]) -> tuple[int, ...]:
     for value in values:
         sums += [value + below for below in sums]
     return tuple(sums)
-
-
-def bits(cards: list[Card]) -> int:
-    """The natural cards among these, each kind once."""
-    found = 0
-    for card in cards:
-        found |= BIT[card]
-    return found

@@ -36,7 +36,6 @@ class Outlook:
         self.closed = [
             (other, len(table.hidden(other))) for other in table.ring if other != seat and table.hidden(other)
         ]
-        self.rivals = _rivals(table, seat)
 
     def world(self, rng: random.Random) -> Sketch:
         """One way in which the closed cards may lie."""
@@ -129,9 +128,3 @@ def add_shape(sketch: Sketch, shape: Shape) -> None:
 def add_run(sketch: Sketch, suit: int, low: int, length: int) -> None:
     positions = (1 << length) - 1 << low & 0x3FFF
     sketch.runs |= positions << 16 * suit
-
-
-def _rivals(table: Table, seat: Seat) -> tuple[int, ...]:
-    """The other sides."""
-    sides = table.rules.side_of
-    return tuple(sorted({sides[other] for other in table.ring} - {sides[seat]}))
