@@ -62,6 +62,8 @@ class Voice:
         self.closes_at = math.inf
         self._out = out
         self._said: dict[Place, Entry] = {}
+        self._heard: set[bytes] = set()
+        """The ids of those that others have told us of."""
         self._answer: str | None = None
         self._asked: bytes = b""
 
@@ -76,8 +78,8 @@ class Voice:
         return self._said.get((due.epoch, due.step, due.prev))
 
     def wrote(self, entry: Entry) -> bool:
-        """Whether this very entry is ours."""
-        return self._said.get((entry.epoch, entry.step, entry.prev)) is entry
+        """Whether this very entry was made here.  What others say that we have said is judged like anybody's."""
+        return self._said.get((entry.epoch, entry.step, entry.prev)) is entry and entry.id not in self._heard
 
     def remember(self, entry: Entry, *, durable: bool) -> None:
         """An entry or vote of ours, from the journal, or (not ``durable``) from others after a journal was lost."""
@@ -91,6 +93,7 @@ class Voice:
         if any(other.id == entry.id for other in known):
             return
         if not durable:
+            self._heard.add(entry.id)
             self._out.effects.append(Record(data=write_own(entry), must_sync=True))
         if vote:
             self.votes.append(entry)
@@ -101,7 +104,7 @@ class Voice:
         """Steps below this one are final."""
         # They were said in about the order of their steps; after a restart those of the whole game wait here.
         for place in list(takewhile(lambda place: place[1] < step, self._said)):
-            del self._said[place]
+            self._heard.discard(self._said.pop(place).id)
         self.votes = [vote for vote in self.votes if vote.step >= step]
 
     # --- signing ---------------------------------------------------------------------------------------

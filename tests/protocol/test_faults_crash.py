@@ -22,7 +22,7 @@ from protocol.fast_deck import FastDecks
 from protocol.journal import DiskFailed, Journal
 from protocol.peer.memory import MemoryNetwork
 from protocol.verify import Summary, verify_log
-from tests.protocol.liars import is_discard
+from tests.protocol.liars import is_discard, like, tell
 from tests.protocol.peers import OFFER, company, resuming, seat_all, until
 from tests.protocol.tables import Peer, Table, events_of
 from tests.protocol.toy_game import toy_game
@@ -290,3 +290,25 @@ async def test_f35_f36_f37_a_peer_whose_disk_fails_halts_and_comes_back_when_it_
         await until(lambda: all(player.over for player in players), within_seconds=600)
         assert len({player.table.log_path.read_bytes() for player in players}) == 1
         assert not any(player.of(events.EvidenceFound) for player in players)
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [(Kind.MOVE, ["cheat", [], []]), (Kind.MOVE, []), (Kind.END, []), (Kind.SHOW, [b"", b""])],
+)
+def test_f34_what_another_program_signs_with_ones_own_key_halts_this_one_and_breaks_nothing(
+    kind: Kind, body: Any
+) -> None:
+    """A copy of the home plays elsewhere, badly: what it signs is judged as anybody's, and the user is told."""
+    table = Table(3, options=OPTIONS)
+    table.play = lambda peer: None
+    table.run(until=lambda: all(peer.session.stage.value == "move" for peer in table.peers))
+    table.run(until=lambda: not table.queue)
+    course = table.peers[0].session._steps.course
+    for peer in (table.peers[course.due.seats[0]], table.peers[(course.due.seats[0] + 1) % 3]):
+        mine = next(entry for entry in peer.session._steps.entries_of(0) if entry.seat == peer.seat)
+        forged = like(mine, kind=kind, body=body, epoch=course.epoch, step=course.step, prev=course.head)
+        tell(peer, forged, source=(peer.seat + 1) % 3)
+        (halted,) = events_of(peer, events.Halted)
+        assert halted.reason == "own_key_misused"
+        assert [found.seat for found in events_of(peer, events.EvidenceFound)] == [peer.seat]

@@ -45,7 +45,7 @@ def test_f101_what_was_said_in_a_long_game_is_remembered_and_forgotten_in_propor
     assert len(ours._said) == 2
 
 
-def test_an_entry_of_ours_that_others_bring_back_is_recorded_once() -> None:
+def test_an_entry_of_ours_that_others_bring_back_is_recorded_once_and_judged_like_theirs() -> None:
     ours = voice()
     entry = sign(
         identity(0), table=TABLE, epoch=0, step=7, seat=0, kind=Kind.MOVE, body=["x", [], []], prev=bytes(32)
@@ -54,4 +54,6 @@ def test_an_entry_of_ours_that_others_bring_back_is_recorded_once() -> None:
         ours.remember(entry, durable=False)
     assert len(ours._out.effects) == 1
     assert ours.said(due(7)) is entry
-    assert ours.wrote(entry)
+    assert not ours.wrote(entry), "another program with this key may have made it"
+    ours.forget_before(8)
+    assert not ours._heard
