@@ -40,7 +40,7 @@ from typing import Any, Final
 from protocol import gossip
 from protocol.course import Course
 from protocol.entry import Entry, Kind, from_value, sign
-from protocol.game import Refused
+from protocol.game import Faces
 from protocol.position import Stage
 from protocol.session import Session
 from protocol.window import commitment
@@ -124,7 +124,7 @@ def misbehave(misbehaviour: Misbehaviour, session: Session, random: Random) -> N
         if change is not None:
             kind, body = change(misbehaviour, course, kind, body)
         entry = honest_sign(course, kind, body)
-        second = _second(misbehaviour, course, kind, body)
+        second = _second(misbehaviour, course, session.faces, kind, body)
         if second is not None:
             misbehaviour.twins[entry.id] = _sign(session, course, *second)
         _say_more(misbehaviour, session, course, entry)
@@ -187,28 +187,26 @@ def _sign(session: Session, course: Course, kind: Kind, body: Any) -> Entry:
 # --- a second statement --------------------------------------------------------------------------------
 
 
-def _second(misbehaviour: Misbehaviour, course: Course, kind: Kind, body: Any) -> tuple[Kind, Any] | None:
+def _second(
+    misbehaviour: Misbehaviour, course: Course, faces: Faces, kind: Kind, body: Any
+) -> tuple[Kind, Any] | None:
     """What the other seats are told instead."""
     if misbehaviour.name == "two_answers" and kind is Kind.SEALED:
         return kind, misbehaviour.random.randbytes(32)
     if misbehaviour.name != "equivocate" or kind is not Kind.MOVE or body[1]:
         return None
     # Another move that opens nothing, if there is one; else the same move in a text that is not legal.
-    for text in _other_moves(course, misbehaviour.seat):
+    for text in _other_moves(course, misbehaviour.seat, faces):
         if text != body[0]:
             return kind, [text, [], []]
     return kind, [body[0] + " ", [], []]
 
 
-def _other_moves(course: Course, seat: int) -> list[str]:
-    moves = []
-    for text in course.game.legal_moves(seat, {}):
-        try:
-            course.game.check(seat, text, {})
-        except Refused:
-            continue
-        moves.append(text)
-    return moves
+def _other_moves(course: Course, seat: int, faces: Faces) -> list[str]:
+    """The moves that open nothing."""
+    return [
+        text for text in course.game.legal_moves(seat, faces) if not course.game.slots_of(seat, text, faces)
+    ]
 
 
 def _say_more(misbehaviour: Misbehaviour, session: Session, course: Course, entry: Entry) -> None:

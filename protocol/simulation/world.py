@@ -197,6 +197,7 @@ class Peer:
             if self.misbehaviour is None:
                 self.world.failed(self, error)
                 return
+            self.world.trace(self.seat, "liar failed", f"{type(error).__name__}: {error}")
             # It has told its own program something that cannot be; nobody else may notice more than a seat that vanishes.
             self.gone = True
             self.stop()

@@ -91,6 +91,14 @@ def test_only_the_liar_is_convicted_and_the_table_finishes():
     assert {text.partition(":")[0] for text in outcome.evidence} <= {"2"}
 
 
+def test_two_moves_of_one_turn_convict_their_author_in_a_real_game():
+    storm = Storm(
+        players=(4, 4), hands=1, options=(("max_hands", "1"),), deck="fast", bots="steady",
+        byzantine=((1, "equivocate"),),
+    )  # fmt: skip
+    assert storm.run(3).evidence == ["1:equivocation"]
+
+
 def test_several_jobs_give_the_same_results_in_order():
     assert list(run_all(CALM, [1, 2], 2)) == list(run_all(CALM, [1, 2], 1))
 
