@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from protocol import events
+
 Stage = Callable[..., Any]
 
 
@@ -244,6 +246,42 @@ def test_a_call_is_made_from_the_window(page: Any, stage: Stage, known: Any, reh
     assert "9 of hearts" in page.get_attribute("[data-meld='1']", "aria-label")
 
 
+@pytest.mark.parametrize("melds", [1, 2])
+def test_a_call_is_made_with_the_keyboard_alone(
+    page: Any, stage: Stage, known: Any, rehearsal: Any, melds: int
+) -> None:
+    """R opens the call at the pile's last card, Space chooses it, L puts it on the meld; of several it asks."""
+
+    def throws_nine(seat: int, legal: list[str]) -> str:
+        return next((text for text in legal if text == "discard 9H"), None) or rehearsal.drawing_only(
+            seat, legal
+        )
+
+    mine = "6H 7H 8H TS QC 9C QD QS KC 4C 2D AD X1"
+    page.goto(stage(**known(mine, theirs="9H", policy=throws_nine)).address)
+    draw(page)
+    for number, cards in enumerate([("6H", "7H", "8H"), ("QC", "QD", "QS")][:melds], 1):
+        choose(page, *cards)
+        page.click("[data-do=meld]")
+        page.wait_for_selector(f"[data-meld='{number}']")
+    choose(page, "KC")
+    page.click("[data-do=discard]")
+    page.wait_for_selector("[data-do=rummy]")
+    page.keyboard.press("r")
+    page.keyboard.press("l")
+    page.wait_for_function(
+        "() => document.querySelector('.notice').textContent.startsWith('Choose the cards')"
+    )
+    page.keyboard.press("Space")
+    page.wait_for_selector("[data-pile='9H'][aria-selected=true]")
+    page.keyboard.press("l")
+    if melds > 1:
+        page.wait_for_selector("dialog.ask[open]")
+        page.keyboard.press("Enter")  # the first choice has the focus
+    page.wait_for_function("() => !document.querySelector(\"[data-pile='9H']\")")
+    assert "9 of hearts" in page.get_attribute("[data-meld='1']", "aria-label")
+
+
 def test_the_window_never_tells_whether_a_call_exists(page: Any, stage: Stage, known: Any) -> None:
     page.goto(stage(**known(HAND, prompt=False, window_seconds=60)).address)
     draw(page)
@@ -272,8 +310,6 @@ def test_a_reload_in_mid_hand_restores_the_page(page: Any, stage: Stage, known: 
 
 
 def test_chat_and_reactions_reach_the_table_and_can_be_muted(page: Any, stage: Stage, known: Any) -> None:
-    from protocol import events
-
     running = stage(**known(HAND))
     page.goto(running.address)
     page.wait_for_selector(".hand")
@@ -299,8 +335,6 @@ def test_a_spectators_page_has_no_hand_and_no_moves(page: Any, stage: Stage, kno
 
 
 def test_trouble_is_said_in_one_sentence_with_a_clock(page: Any, stage: Stage, known: Any) -> None:
-    from protocol import events
-
     running = stage(**known(HAND))
     page.goto(running.address)
     page.wait_for_selector(".hand")
@@ -340,7 +374,8 @@ def test_axe_finds_nothing(browser: Any, stage: Stage, known: Any, scheme: str) 
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     context = browser.new_context(color_scheme=scheme, reduced_motion="reduce", locale="en-GB")
     page = context.new_page()
-    page.goto(stage(**known(HAND, prompt=False, window_seconds=60)).address)
+    running = stage(**known(HAND, prompt=False, window_seconds=600))
+    page.goto(running.address)
     draw(page)
     seen = []
 
@@ -369,8 +404,13 @@ def test_axe_finds_nothing(browser: Any, stage: Stage, known: Any, scheme: str) 
     page.wait_for_selector("[data-do=rummy]")
     page.click("[data-do=rummy]")
     look("a call")
+    running.call(running.table.tell, events.Suspended(seats=(1,), step=5, why=events.Pause.MINORITY))
+    page.wait_for_selector(".banner:not(.gone)")
+    look("trouble")
+    page.set_viewport_size({"width": 360, "height": 740})
+    look("on a phone")
     context.close()
-    assert len(seen) == 8
+    assert len(seen) == 10
 
 
 def test_axe_finds_nothing_on_the_start_page(browser: Any, house: Any) -> None:

@@ -344,8 +344,8 @@ const act = {
     return layChain(id);
   },
   lay: () => {
-    const found = act.meanings().lay;
-    const ids = Object.keys(found);
+    if (S.calling && !S.calling.cards.size) return hint("call.choose");
+    const ids = S.calling ? [...act.targets().keys()] : Object.keys(act.meanings().lay);
     if (!ids.length) return hint(S.selected.size ? "hint.lay_not" : "hint.lay");
     if (ids.length === 1) return act.layOn(ids[0]);
     S.asking = {
@@ -643,7 +643,7 @@ function banner() {
 function ticker() {
   const last = S.lines.filter((line) => line.kind === "done").slice(-1)[0];
   return h("section", { class: "ticker", key: "ticker", "aria-label": t("ticker.label") }, h("span", { class: "ticker-text" }, last ? last.text : ""),
-    S.shown.me !== null || history.length > 2 ? h("button", { type: "button", class: "quiet-button", on: { click: act.again } }, icon("again"), h("span", {}, t("again.button"))) : null);
+    S.shown.me !== null || history.length > 2 ? h("button", { type: "button", class: "quiet-button", "aria-label": t("again.button"), title: t("again.button"), on: { click: act.again } }, icon("again"), h("span", {}, t("again.button"))) : null);
 }
 
 let drawing = false;
