@@ -94,7 +94,10 @@ def test_trouble_that_is_over_is_said_again_if_it_comes_again(seated: Seated) ->
 
 @pytest.mark.parametrize(
     ("language", "said"),
-    [("ja", "このテーブルは放棄されたものとして記録されます"), ("ko", "이 테이블은 중단된 것으로 기록됩니다")],
+    [
+        ("ja", "このテーブルは放棄されたものとして記録されます"),
+        ("ko", "이 테이블은 중단된 것으로 기록됩니다"),
+    ],
 )
 def test_a_table_that_is_given_up_is_told_in_the_language_of_the_page(
     browser: Any, stage: Callable[..., Any], known: Callable[..., Any], language: str, said: str
