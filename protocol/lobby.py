@@ -320,7 +320,8 @@ class Host:
         if self.roster.free <= 0:
             return Code.FULL, f"all {self.offer.seats} seats of this table are taken"
         try:
-            self.offer.agreement((self._own, claim))
+            # With all who sit: a guest is shown the others' claims, and could copy what must differ.
+            self.offer.agreement((*self.roster.claims, claim))
         except ProtocolError as error:
             return Code.DISAGREEMENT, str(error)
         return None

@@ -189,6 +189,20 @@ def test_one_name_sits_once() -> None:
     assert "Ann; choose another name" in text
 
 
+def test_n6_a_commitment_copied_from_another_guest_is_refused() -> None:
+    """Every guest sees the others' claims.  An agreement with one commitment twice cannot be made: who copies one must be
+    sent away, or the host's program ends when the last seat is taken."""
+    room = Room()
+    room.join(1, PLAYERS["Bo"])
+    room.join(2, replace(PLAYERS["Cy"], commitment=PLAYERS["Bo"].commitment))
+    code, text = refusal(room)
+    assert code is Code.DISAGREEMENT
+    assert "same commitment" in text
+    assert room.host.roster.claims == (PLAYERS["Ann"], PLAYERS["Bo"])
+    room.join(3, PLAYERS["Cy"])
+    assert room.host.state is HostState.STARTED
+
+
 def test_a_name_that_could_drive_a_terminal_is_refused() -> None:
     room = Room()
     room.join(1, replace(PLAYERS["Bo"], name="B\x1b[2J"))
