@@ -67,6 +67,16 @@ class Terminal:
             time.sleep(0.05)
         raise AssertionError(f"{pattern!r} stays on the screen:\n{self.screen()}")
 
+    def answer(self, key: str, pattern: str) -> None:
+        """Press the key until this is not asked any more: the next question may ask the same at once."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while re.search(pattern, screen := self.screen()):
+            assert time.monotonic() < deadline, screen
+            self.press(key)
+            asked_again = time.monotonic() + 3
+            while re.search(pattern, self.screen()) and time.monotonic() < asked_again:
+                time.sleep(0.05)
+
     def leave(self) -> str:
         """Press q until the program has ended: it closes a page, asks whether one is sure, and leaves."""
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -101,8 +111,7 @@ def test_a_hand_is_played_by_keyboard_and_the_terminal_is_given_back(terminal: T
             terminal.press("d")
             terminal.until_not("1 draw")
         elif re.search(r"\d pass", screen):
-            terminal.press("p")
-            terminal.until_not(r"\d pass")
+            terminal.answer("p", r"\d pass")
         else:
             terminal.press("Space")
             terminal.until(r"\d discard")
