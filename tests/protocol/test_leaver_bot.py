@@ -1,4 +1,4 @@
-"""``leaver=bot`` at a real table: homes, journals, links and the real deck; one friend vanishes in mid-hand.
+"""``leaver=bot`` at a real table: homes, journals, links and the real deck; one friend vanishes on its turn.
 
 The bot that takes over is the table's own rule (:mod:`p2p_rummy.games.rum_stand_in`): every peer computes its moves from
 the hand that the backups opened, and nobody is asked to play for somebody else.  The other seats are played by ``sharp``.
@@ -19,7 +19,6 @@ from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.bots.sharp import SharpBot
 from p2p_rummy.bots.sharp_search import Budget
 from p2p_rummy.games.rum import RumGame
-from p2p_rummy.games.rum_table import PLAY
 from protocol.dealing import RealDecks
 from protocol.events import MoveMade, SeatDropped
 from protocol.game import Over
@@ -48,6 +47,10 @@ def rum(player: Player) -> RumGame:
     game = player.table.game
     assert isinstance(game, RumGame)
     return game
+
+
+def on_turn(player: Player) -> bool:
+    return player.table.started and bool(player.table.legal_moves())
 
 
 def offer(seats: int, leaver: str) -> Offer:
@@ -88,13 +91,14 @@ async def test_a_bot_takes_over_for_a_friend_who_left_if_and_only_if_the_table_a
     async with company(tmp_path, 0) as (players, nursery):
         players += [SharpPlayer(tmp_path, number) for number in range(1, 4)]
         await sit_down(players, nursery, offer(3, leaver))
-        watcher = players[0]
-        await until(lambda: watcher.of(MoveMade) and rum(watcher).table.stage == PLAY)
-        seat = next(seat for seat in (1, 2) if seat != rum(watcher).table.turn)
-        gone = next(player for player in players if player.table.me == seat)
-        held = len(rum(watcher).table.hands[seat])
+        await until(lambda: any(on_turn(player) for player in players))
+        # Whatever the others were dealt, they can't go out before the seat on turn is dropped.
+        gone = next(player for player in players if on_turn(player))
+        seat = rum(gone).table.turn
+        held = len(rum(gone).table.hands[seat])
         killing(gone)
         rest = [player for player in players if player is not gone]
+        watcher = rest[0]
         await all_over(rest)
 
     (dropped,) = watcher.of(SeatDropped)
