@@ -46,8 +46,13 @@ What is acceptable, to a seat that is asked to prevote for closing v in round r:
 2. v omits no response that it holds, unless the author is exposed as a liar.
 3. v marks nobody absent before its own timer has expired, unless exposed.
 4. It is not locked on another closing.
+5. Where it holds two responses of one seat, v has the one that it closed the step with, or marks that seat absent.
 
-A prevote certificate for v of an earlier round r' excuses 1 to 3, and 4 if the lock is not from later than
+Without 5 the last to shuffle could sign two shuffles, have the cards of the first dealt, read its own with its friends, and then
+have the second closed, into which it had put what it now knows.  So who leads proposes the absence of whoever
+contradicts itself, unless it is locked.
+
+A prevote certificate for v of an earlier round r' excuses 1 to 3 and 5, and 4 if the lock is not from later than
 r'.  And the rule that keeps round 0 sound: a seat that has prevoted for, or is locked on, another closing signs
 nothing that stands on its tentative close (:attr:`Decision.may_stand`) until the step is decided or confirmed.
 
@@ -458,7 +463,8 @@ class Decision:
             self._cast(Kind.PROPOSAL, certificate.closing, proposal_body(certificate.closing, certificate))
             return
         locked = self._lock[1] if self._lock is not None and not self._confirmed else None
-        closing = locked or self.tentative or self._what_is_held()
+        standing = self.tentative if self._confirmed or not self._equivocated else None
+        closing = locked or standing or self._what_is_held()
         if closing is not None:
             self._cast(Kind.PROPOSAL, closing, proposal_body(closing, None))
 
@@ -500,10 +506,12 @@ class Decision:
         return max((round for round in rounds if round >= needed), default=None)
 
     def _fits(self, closing: Closing) -> bool:
-        """Conditions 1 to 3 of the theory above."""
+        """Conditions 1 to 3 and 5 of the theory above."""
+        closed = dict(self.tentative or ())
         for seat, entry in closing:
             if entry != ABSENT:
-                if entry not in self._held.get(seat, ()):
+                held = self._held.get(seat, ())
+                if entry not in held or (len(held) > 1 and entry != closed.get(seat)):
                     return False
             elif seat not in self._exposed and (self._patient or seat in self._held):
                 return False
@@ -557,9 +565,8 @@ class Decision:
             self._ask(others)
         if self.round == 0:
             somebody_asks = self.tentative is not None and self._poll.asked_by(1, but=self.me) > 0
-            equivocated = any(len(entries) > 1 for entries in self._held.values())
             missing = self.missing if self.tentative is None else ()
-            if somebody_asks or equivocated or (missing and self._exposed.issuperset(missing)):
+            if somebody_asks or self._equivocated or (missing and self._exposed.issuperset(missing)):
                 self._ask(1)
         asked = self._poll.asked_by(self._quorum)
         if asked > self.round:
@@ -574,6 +581,11 @@ class Decision:
         self._poll.take(vote, present=self.round)
         if vote.kind is Kind.PRECOMMIT and (self._lock is None or vote.round >= self._lock[0]):
             self._lock = (vote.round, vote.closing)
+
+    @property
+    def _equivocated(self) -> bool:
+        """Whether two responses of one seat are held."""
+        return any(len(entries) > 1 for entries in self._held.values())
 
     def _holding(self) -> Closing:
         return tuple((seat, self._held[seat][0]) for seat in self.owed if seat in self._held)

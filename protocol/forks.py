@@ -17,11 +17,12 @@ closing than ours
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from protocol.ballot import Closing
 from protocol.court import Court
+from protocol.entry import Entry
 from protocol.holdings import Holdings
 from protocol.log import head_after
 from protocol.quorum import quorum
@@ -75,23 +76,39 @@ class Forks:
 
     def _closings(self, step: int, owed: Sequence[int]) -> list[Closing]:
         """The ways to close a step with good entries that are here, nobody absent."""
-        good = self._court.good(step)
-        versions = [[entry.id for entry in good if entry.seat == seat] for seat in owed]
-        if sum(len(of_seat) > 1 for of_seat in versions) > 3:
-            return []  # more liars than any table bears; 81 ways at most are looked at
-        return [tuple(zip(owed, chosen, strict=True)) for chosen in itertools.product(*versions)]
+        chosen = _ways([entry for entry in self._court.good(step) if entry.seat in owed])
+        return [tuple((seat, way[seat]) for seat in owed) for way in chosen if len(way) == len(owed)]
 
     def _standing(self, step: int, epoch: int, head: bytes) -> set[int]:
-        """The seats that have signed an entry of a later step on this head of ``step``."""
+        """The seats that have signed something about a later step, an entry or a vote, on this head of ``step``.
+
+        Whoever votes about a step has closed those before it.  Later steps may have versions too; each way is followed.
+        """
+        shelf = self._here.shelf
         seats: set[int] = set()
+        heads = {head}
         for later in range(step + 1, step + 1 + LOOKAHEAD):
-            entries = {
-                entry.seat: entry.id
-                for entry in self._here.shelf.of_step(later)
-                if entry.prev == head and entry.epoch == epoch
-            }
-            if not entries:
+            entries = [
+                entry for entry in shelf.of_step(later) if entry.epoch == epoch and entry.prev in heads
+            ]
+            votes = [vote for vote in shelf.votes_of(later) if vote.epoch == epoch and vote.prev in heads]
+            seats.update(said.seat for said in (*entries, *votes))
+            stood_on = {said.prev for said in (*shelf.of_step(later + 1), *shelf.votes_of(later + 1))}
+            heads = stood_on.intersection(
+                head_after(before, epoch, later, way)
+                for before in heads
+                for way in _ways([entry for entry in entries if entry.prev == before])
+            )
+            if not heads:
                 break
-            seats |= set(entries)
-            head = head_after(head, epoch, later, entries)
         return seats
+
+
+def _ways(entries: Iterable[Entry]) -> list[dict[int, bytes]]:
+    """The ways to take one entry of each seat that has any."""
+    versions: dict[int, list[bytes]] = {}
+    for entry in entries:
+        versions.setdefault(entry.seat, []).append(entry.id)
+    if sum(len(of_seat) > 1 for of_seat in versions.values()) > 3:
+        return []  # more liars than any table bears; 81 ways at most are looked at
+    return [dict(zip(versions, chosen, strict=True)) for chosen in itertools.product(*versions.values())]

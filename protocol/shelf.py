@@ -111,7 +111,11 @@ class Shelf:
 
     def votes_in(self, slot: Slot) -> list[Entry]:
         """The votes kept of this slot, in the order of arrival."""
-        return [vote for vote in self._votes.get(slot.step, {}).values() if slot.holds(vote)]
+        return [vote for vote in self.votes_of(slot.step) if slot.holds(vote)]
+
+    def votes_of(self, step: int) -> list[Entry]:
+        """The votes kept about this step, whatever they stand on."""
+        return list(self._votes.get(step, {}).values())
 
     def votes_from(self, step: int) -> Iterator[Entry]:
         """The votes about this step and later ones."""

@@ -20,6 +20,7 @@
    In every state is checked:
      agreement    at most one closing is decided or confirmed;
      call_kept    an entry that SEATS-QUORUM+1 honest seats held, before any of them prevoted for its absence, is never decided to be absent;
+     no_second    where all honest seats have closed with one of two entries (and done what follows), the other is never decided;
      progress     with CRASHES seats gone: once the others hear each other for as long as it takes each of them to lead
                   one round, the step is decided;
      consistent   and it is decided as what is already final.
@@ -77,7 +78,7 @@ hidden byte prevoted[ROUNDS + 1], precommitted[ROUNDS + 1];
 hidden byte latest, lock_round, lock;
 hidden byte others;            /* it voted for another closing than it closed with */
 
-hidden byte i, k, w, best, gone, leader, accept, all_held, best_round, best_closing, wanted;
+hidden byte i, k, w, best, gone, leader, accept, all_held, best_round, best_closing, wanted, seen;
 hidden int packed;
 hidden byte ok, fits;
 
@@ -139,10 +140,15 @@ inline store(s) {
   seat[i] = packed;
 }
 
-/* Conditions 1 and 2 of protocol/arbiter.py for a seat that holds `what`; 3 is about timers. */
+/* Conditions 1, 2 and 5 of protocol/arbiter.py for the seat at hand, if it holds `what`; 3 is about timers. */
 inline fitting(what, closing) {
   if
-  :: closing != ABSENT -> fits = holds(what, closing)
+  :: closing != ABSENT ->
+#ifdef EITHER
+     fits = holds(what, closing)
+#else
+     fits = holds(what, closing) && (what != 3 || closing == stands)
+#endif
   :: else ->
 #ifdef OMIT
      fits = 1
@@ -262,7 +268,7 @@ inline restart(s) {
 /* --- checks ------------------------------------------------------------------------------------ */
 
 hidden byte finals, final_closing;
-hidden byte agreement, call_kept, progress, consistent, witness;
+hidden byte agreement, call_kept, no_second, progress, consistent, witness;
 
 inline find_finals() {
   finals = 0; final_closing = 0; w = 1;
@@ -291,8 +297,12 @@ inline propose() {
      :: lock -> wanted = lock
      :: else ->
         if
-        :: stands -> wanted = stands
-        :: else -> if :: all_held == 0 || all_held == 3 -> wanted = ABSENT :: else -> wanted = all_held fi
+        :: all_held == 3 -> wanted = ABSENT
+        :: else ->
+           if
+           :: stands -> wanted = stands
+           :: else -> if :: all_held == 0 -> wanted = ABSENT :: else -> wanted = all_held fi
+           fi
         fi
      fi
   fi
@@ -300,13 +310,14 @@ inline propose() {
 
 inline check_progress() {
   /* what the living know together: every entry that one of them holds, every certificate that one of them is locked on */
-  all_held = 0; best_round = 0; best_closing = 0; i = 0;
+  all_held = 0; best_round = 0; best_closing = 0; seen = 0; i = 0;
   do
   :: i < HONEST ->
      if
      :: i != gone ->
         load(i);
         all_held = all_held | held;
+        if :: seconded -> seen = stands :: else fi;   /* it shows the others what stands on it */
         if :: lock_round > best_round && certified(lock_round, lock) -> best_round = lock_round; best_closing = lock :: else fi
      :: else
      fi;
@@ -320,13 +331,14 @@ inline check_progress() {
      :: leader != gone ->
         propose();
         best = (best_closing == wanted -> best_round : 0);
-        fitting(all_held, wanted);
         accept = 0; i = 0;
         do
         :: i < HONEST ->
            if
            :: i != gone ->
               load(i);
+              if :: seen && (lock == 0 || lock == seen) -> stands = seen :: else fi;   /* adopt */
+              fitting(all_held, wanted);
               if :: (fits || EXCUSED) && UNLOCKED(wanted) -> accept++ :: else fi
            :: else
            fi;
@@ -353,6 +365,10 @@ inline check() {
   assert(agreement);
   call_kept = !(keepers >= SEATS - QUORUM + 1 && finals && final_closing == ABSENT);
   assert(call_kept);
+#if CLOSINGS == 3
+  no_second = !((standing[1] >= HONEST && finals && final_closing == 2) || (standing[2] >= HONEST && finals && final_closing == 1));
+  assert(no_second);
+#endif
 #ifndef SAFETY_ONLY
   gone = NOBODY;
   check_progress();

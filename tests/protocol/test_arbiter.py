@@ -388,8 +388,28 @@ def test_F41_two_entries_of_one_seat_expose_it_and_start_the_decision():
     machine = decision(me=0, held=(0, 1, 2, 3))
     machine.entry_held(3, eid(3, 1), 1.0)
     assert casts(machine) == [(Kind.ROUND_CHANGE, 1, ())]
-    # It stands on the first entry, so that is what it proposes.
-    assert go_to_round(machine, 1, 1.0) == [(Kind.PROPOSAL, 1, ALL), (Kind.PREVOTE, 1, ALL)]
+    # It stands on the first entry, others may on the second: what all can accept is the absence of the author.
+    assert go_to_round(machine, 1, 1.0) == [(Kind.PROPOSAL, 1, WITHOUT_3), (Kind.PREVOTE, 1, WITHOUT_3)]
+
+
+def test_F41_a_seat_that_holds_two_entries_votes_for_the_one_it_closed_with_or_for_none():
+    second = tuple((seat, eid(3, 1) if seat == 3 else entry) for seat, entry in ALL)
+    for value, accepted in ((ALL, True), (second, False)):
+        machine = decision(me=1, held=(0, 1, 2, 3))
+        machine.entry_held(3, eid(3, 1), 1.0)
+        go_to_round(machine, 1, 1.0)
+        machine.received(proposal(0, 1, value), 1.0)
+        assert ((Kind.PREVOTE, 1, value) in casts(machine)) is accepted
+
+
+def test_F41_a_seat_that_has_closed_with_neither_entry_votes_for_neither():
+    machine = decision(me=1, held=(0, 1, 3))
+    machine.entry_held(3, eid(3, 1), 1.0)
+    machine.entry_held(2, eid(2), 1.0)
+    assert machine.tentative is None
+    go_to_round(machine, 1, 1.0)
+    machine.received(proposal(0, 1, ALL), 1.0)
+    assert not [cast for cast in casts(machine) if cast[0] is Kind.PREVOTE]
 
 
 def test_only_the_arbiter_of_the_round_proposes():

@@ -12,6 +12,7 @@ And at the end, once the network is well: everybody who is alive goes on (no wed
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from random import Random
 
@@ -32,7 +33,7 @@ from protocol.entry import Entry, Kind, sign
 from protocol.errors import RemoteProtocolError
 from protocol.identity import Identity, tagged_hash
 from protocol.log import genesis, head_after
-from protocol.quorum import arbiter_of, liars
+from protocol.quorum import arbiter_of, liars, quorum
 from protocol.tail import Confirmed, Tail
 
 SEATS = [Identity(bytes([seat + 1]) * 32) for seat in range(8)]
@@ -146,7 +147,42 @@ class Player:
                     self.tail.entry_held(slot.step, seat, entry, now)
                     moved = True
                     break
-            moved = self.speak() or moved
+            moved = moved or self.adopt(now) or self.speak()
+
+    def adopt(self, now: float) -> bool:
+        """Close a step as a quorum has it closed, if a seat that signed two versions has made that another way than ours."""
+        for decision in self.tail.decisions:
+            slot, voters = decision.slot, set(decision.voters)
+            for way in self.ways(slot):
+                closing = tuple((seat, entry or ABSENT) for seat, entry in way.items())
+                if closing == decision.closing or len(self.standing(slot, closing) & voters) < quorum(
+                    len(voters)
+                ):
+                    continue
+                if self.tail.adopt(slot.step, closing, now):
+                    return True
+        return False
+
+    def ways(self, slot: Slot) -> list[dict[int, bytes | None]]:
+        """The ways to close a step with what is here of it, nobody absent."""
+        owed = self.table.owed(slot.step)
+        versions = [
+            [entry for of, author, entry in self.disk.seen if (of, author) == (slot, seat)] for seat in owed
+        ]
+        return [dict(zip(owed, chosen, strict=True)) for chosen in itertools.product(*versions)]
+
+    def standing(self, slot: Slot, closing: Closing) -> set[int]:
+        """The seats that have signed anything about a later step on this closing."""
+        found: set[int] = set()
+        signed = [(of, author) for of, author, _ in self.disk.seen]
+        for vote in (*self.unplaced, *self.tail.votes()):
+            signed.append((Slot(table=TABLE, epoch=vote.epoch, step=vote.step, prev=vote.prev), vote.seat))
+        heads = {head_after(slot.prev, slot.epoch, slot.step, dict(closing))}
+        for step in range(slot.step + 1, max((of.step for of, _ in signed), default=0) + 1):
+            on = {of for of, _ in signed if of.step == step and of.epoch == slot.epoch and of.prev in heads}
+            found |= {author for of, author in signed if of in on}
+            heads = {head_after(of.prev, of.epoch, step, way) for of in on for way in self.ways(of)}
+        return found
 
     def speak(self) -> bool:
         """Sign what is owed, once and for all, if that is allowed."""
