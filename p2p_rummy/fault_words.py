@@ -32,6 +32,7 @@ FAULTS: Final[dict[str, str]] = {
     "secret_lost": mark("the secret of this hand is lost; you play again from the next hand on"),
     "damaged_file": mark("a file of the table is damaged"),
     "disk_failed": mark("the disk cannot be written"),
+    "random_source": mark("the random source of this machine has failed"),
     "home_in_use": mark("another p2p-rummy is using this home directory"),
     # Why a peer is refused or a link has ended.
     "version": mark("the programs are of different versions; update the older one"),

@@ -25,6 +25,12 @@ class LocalProtocolError(ProtocolError):
     code = "local_error"
 
 
+class RandomSourceFailed(LocalProtocolError):  # noqa: N818 - it happened; nobody made a mistake
+    """The random source of this machine gives nothing, a constant, or what it gave before.  Nothing was made (N39)."""
+
+    code = "random_source"
+
+
 class EncodingError(ProtocolError):
     """Bytes that are not the canonical encoding of anything we would have written.
 

@@ -28,7 +28,7 @@ from protocol.deck import (
     Seat,
     Slot,
 )
-from protocol.errors import LocalProtocolError, VerificationError
+from protocol.errors import LocalProtocolError, RandomSourceFailed, VerificationError
 from protocol.group import encode_points, encode_scalar, secret_combination
 from protocol.identity import frame
 from protocol.keyshare import (
@@ -277,7 +277,7 @@ class HandSecret:
         """Secrets for one statement.  Refuses randomness that is missing, constant or used before."""
         _require_random("fresh randomness", entropy, ENTROPY_BYTES)
         if entropy in self._used:
-            raise LocalProtocolError("the random source repeats itself; nothing was made")
+            raise RandomSourceFailed("the random source repeats itself; nothing was made")
         place: list[Value] = [context.table, context.hand, context.epoch, context.step]
         stream = self._stream().derive(purpose.encode("ascii"), canonical.encode(place), entropy, *statement)
         self._used.add(bytes(entropy))
@@ -290,6 +290,8 @@ class HandSecret:
 
 def _require_random(what: str, data: bytes, length: int) -> None:
     if len(data) != length:
-        raise LocalProtocolError(f"{what} has {length} bytes, not {len(data)}; nothing was made")
+        raise RandomSourceFailed(f"{what} has {length} bytes, not {len(data)}; nothing was made")
     if len(set(data)) == 1:
-        raise LocalProtocolError(f"{what} is one byte repeated: the random source has failed")
+        raise RandomSourceFailed(
+            f"{what} is one byte repeated: the random source has failed; nothing was made"
+        )

@@ -20,7 +20,7 @@ from typing import Final
 
 from protocol import PROTOCOL_VERSION, canonical
 from protocol.canonical import Value
-from protocol.errors import EncodingError, LocalProtocolError, VerificationError
+from protocol.errors import EncodingError, LocalProtocolError, RandomSourceFailed, VerificationError
 from protocol.group import (
     GENERATOR,
     ORDER,
@@ -153,7 +153,7 @@ def verifier_weights(entropy: bytes, transcript: Transcript, count: int) -> list
     prover two goes at the same weights.
     """
     if len(entropy) != ENTROPY_BYTES:
-        raise LocalProtocolError(f"a verifier needs {ENTROPY_BYTES} fresh random bytes, not {len(entropy)}")
+        raise RandomSourceFailed(f"a verifier needs {ENTROPY_BYTES} fresh random bytes, not {len(entropy)}")
     return _weights(frame("verifier weights", entropy, transcript.peek("verify")), count)
 
 

@@ -8,7 +8,8 @@ A link may have one message in the session's hands at a time.  It gets its next 
 last message caused has been carried out, so a flood on one link cannot crowd out the others (F98-F100); a link whose
 messages cost more than its share of processor time waits longer still.
 
-When the disk fails, the session is not asked anything again: a peer that cannot keep what it signs signs nothing.
+When the disk or the random source fails, the session is not asked anything again: a peer that cannot keep what it signs, or
+whose secrets might be known, signs nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, Protocol
 
 import trio
 
 from protocol.agreement import Agreement
 from protocol.effects import Close, Effect, Notify, Send, Timer, Work
-from protocol.errors import LocalProtocolError
+from protocol.errors import LocalProtocolError, RandomSourceFailed
 from protocol.events import Event, Halted
 from protocol.game import Game
 from protocol.identity import Identity
@@ -35,6 +37,14 @@ from protocol.wire import Code
 
 PROCESSOR_SHARE: Final = 0.3
 """Seconds of our time, of each second, that one link may use in the long run."""
+
+
+def fresh_bytes(count: int) -> bytes:
+    """Random bytes of the operating system.  Raises RandomSourceFailed."""
+    try:
+        return os.urandom(count)
+    except (OSError, NotImplementedError) as error:
+        raise RandomSourceFailed(f"the random source of this machine fails ({error})") from None
 
 
 class Links(Protocol):
@@ -65,7 +75,7 @@ class Driver:
             identity,
             agreement,
             make_game,
-            os.urandom,
+            fresh_bytes,
             records,
             secrets=secrets,
             doubt=doubt,
@@ -88,22 +98,22 @@ class Driver:
         now = trio.current_time()
         self._shares[number] = Budget.full(PROCESSOR_SHARE, 3.0, now)
         if not self.halted:
-            self.session.link_up(number, key, now)
-            self._wake.set()
+            with self._session() as session:
+                session.link_up(number, key, now)
 
     def link_down(self, number: int) -> None:
         self._shares.pop(number, None)
         if not self.halted:
-            self.session.link_down(number, trio.current_time())
-            self._wake.set()
+            with self._session() as session:
+                session.link_down(number, trio.current_time())
 
     async def received(self, number: int, payload: bytes) -> None:
         """Give a message to the session; returns when this link may bring its next one."""
         if self.halted:
             return
         began = time.thread_time()
-        self.session.received(number, payload, trio.current_time())
-        self._wake.set()
+        with self._session() as session:
+            session.received(number, payload, trio.current_time())
         spent = time.thread_time() - began
         done = self._done
         await done.wait()
@@ -113,17 +123,29 @@ class Driver:
     def move(self, text: str) -> None:
         """Raises what Session.move raises, LocalProtocolError if this peer has halted."""
         self._check()
-        self.session.move(text, trio.current_time())
-        self._wake.set()
+        with self._session() as session:
+            session.move(text, trio.current_time())
+        self._check()
 
     def chat(self, text: str) -> None:
         self._check()
-        self.session.chat(text, trio.current_time())
-        self._wake.set()
+        with self._session() as session:
+            session.chat(text, trio.current_time())
+        self._check()
 
     def react(self, reaction: str) -> None:
         self._check()
-        self.session.react(reaction, trio.current_time())
+        with self._session() as session:
+            session.react(reaction, trio.current_time())
+        self._check()
+
+    @contextmanager
+    def _session(self) -> Iterator[Session]:
+        """Give the session something; then there may be something to carry out, unless its random source fails (N39)."""
+        try:
+            yield self.session
+        except RandomSourceFailed as error:
+            self.halt(error.code, f"{error}; nothing was signed with it: mend it, then resume the table")
         self._wake.set()
 
     def _check(self) -> None:
@@ -150,11 +172,16 @@ class Driver:
     async def _round(self, nursery: trio.Nursery) -> None:
         with trio.CancelScope(deadline=min(self._timer, self._disk.flush_at)):
             await self._wake.wait()
+        if self.halted:
+            return
         self._wake = trio.Event()
         now = trio.current_time()
         if self._timer <= now:
             self._timer = math.inf
-            self.session.tick(now)
+            with self._session() as session:
+                session.tick(now)
+        if self.halted:
+            return
         effects = self.session.take_effects()
         done, self._done = self._done, trio.Event()
         try:
@@ -183,10 +210,10 @@ class Driver:
                 self.halted = True
 
     async def _work(self, work: Work) -> None:
-        result = await trio.to_thread.run_sync(work.function, limiter=self._workers)
-        if not self.halted:
-            self.session.work_done(work.job, result, trio.current_time())
-            self._wake.set()
+        with self._session() as session:
+            result = await trio.to_thread.run_sync(work.function, limiter=self._workers)
+            if not self.halted:
+                session.work_done(work.job, result, trio.current_time())
 
     def halt(self, reason: str, message: str) -> None:
         """Sign nothing more, and say why."""

@@ -27,7 +27,7 @@ from protocol.effects import (
     WipeSecret,
     Work,
 )
-from protocol.errors import LocalProtocolError
+from protocol.errors import LocalProtocolError, RandomSourceFailed
 from protocol.events import Accusation, Event, EvidenceFound, GameOver, Halted, HandOver, StepClosed
 from protocol.identity import Identity
 from protocol.journal import Journal, Secrets, read_log
@@ -371,6 +371,70 @@ async def test_f35_f36_f37_a_failing_disk_halts_before_anything_is_sent(
     with pytest.raises(LocalProtocolError, match="signs nothing more"):
         stage.driver.move("draw")
     assert len(stage.script.inputs) == inputs
+
+
+@pytest.mark.parametrize(
+    "asked", ["link_up", "link_down", "received", "move", "chat", "react", "tick", "work_done"]
+)
+async def test_n39_a_failing_random_source_halts_before_anything_is_sent(
+    autojump_clock: MockClock, stage: Stage, monkeypatch: pytest.MonkeyPatch, asked: str
+) -> None:
+    """Whatever the session is asked, it may need randomness."""
+
+    def fail(*arguments: object) -> None:
+        stage.script.inputs.append(("failed",))
+        stage.script.effects += [record(b"half"), send(b"half")]
+        raise RandomSourceFailed("the random source repeats itself; nothing was made")
+
+    driver = stage.driver
+    if asked == "tick":
+        await stage.ask(Timer(at=trio.current_time() + 1.0))
+    monkeypatch.setattr(stage.script, asked, fail, raising=False)
+    match asked:
+        case "link_up":
+            driver.link_up(2, BO.public_key)
+        case "link_down":
+            driver.link_down(1)
+        case "received":
+            await driver.received(1, b"news")
+        case "move" | "chat" | "react":
+            with pytest.raises(LocalProtocolError, match="signs nothing more"):
+                getattr(driver, asked)("draw")
+        case "work_done":
+            await stage.ask(Work(job=1, function=lambda: None))
+    await trio.sleep(2.0)
+    assert ("failed",) in stage.script.inputs
+    assert stage.wires.done == []
+    (halted,) = stage.told
+    assert isinstance(halted, Halted)
+    assert halted.reason == "random_source"
+    assert "repeats itself" in halted.message
+    assert "resume" in halted.message
+
+
+async def test_n39_work_that_finds_the_random_source_failing_halts(
+    autojump_clock: MockClock, stage: Stage
+) -> None:
+    def make() -> None:
+        raise RandomSourceFailed("fresh randomness is one byte repeated")
+
+    await stage.ask(Work(job=1, function=make))
+    await trio.sleep(1.0)
+    (halted,) = stage.told
+    assert isinstance(halted, Halted)
+    assert halted.reason == "random_source"
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "input/output error"), NotImplementedError("no source")]
+)
+def test_n39_a_system_without_randomness_is_named(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def fail(count: int) -> bytes:
+        raise error
+
+    monkeypatch.setattr(os, "urandom", fail)
+    with pytest.raises(RandomSourceFailed, match="random source of this machine fails"):
+        driver_module.fresh_bytes(32)
 
 
 async def test_a_session_that_halts_is_asked_nothing_more(autojump_clock: MockClock, stage: Stage) -> None:
