@@ -40,21 +40,7 @@ confirmed   another is in a round          confirmed    it is helped: as voting,
 decided     another is in a later round    decided      ``Tell`` the certificate
 ==========  =============================  ===========  ===================================================
 
-What is acceptable, to a seat that is asked to prevote for closing v in round r:
-
-1. Each response in v is one that it holds.
-2. v omits no response that it holds, unless the author is exposed as a liar.
-3. v marks nobody absent before its own timer has expired, unless exposed.
-4. It is not locked on another closing.
-5. Where it holds two responses of one seat, v has the one that it closed the step with, or marks that seat absent.
-
-Without 5 the last to shuffle could sign two shuffles, have the cards of the first dealt, read its own with its friends, and then
-have the second closed, into which it had put what it now knows.  So who leads proposes the absence of whoever
-contradicts itself, unless it is locked.
-
-A prevote certificate for v of an earlier round r' excuses 1 to 3 and 5, and 4 if the lock is not from later than
-r'.  And the rule that keeps round 0 sound: a seat that has prevoted for, or is locked on, another closing signs
-nothing that stands on its tentative close (:attr:`Decision.may_stand`) until the step is decided or confirmed.
+What a seat may propose, prevote for and stand on is in :mod:`protocol.stance`.
 
 A round begins when a quorum has asked for it, and not before: so no round is skipped, a minority that is cut off does not run
 ahead while it waits, and all who hear each other are in the same round.  Whoever has voted in a round has asked for it.
@@ -67,8 +53,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
+from protocol.arbiter_effects import Accused, Cast, Closed, Decided, Effect, Keep, Tell
 from protocol.ballot import (
-    ABSENT,
     Certificate,
     Closing,
     Slot,
@@ -84,6 +70,7 @@ from protocol.entry import MAX_ROUND, Entry, Kind
 from protocol.errors import EncodingError, LocalProtocolError, RemoteProtocolError
 from protocol.poll import Poll
 from protocol.quorum import arbiter_of, liars, quorum
+from protocol.stance import Stance
 
 DOUBLINGS: Final = 8
 """Timers double from round to round this many times, then stay."""
@@ -105,65 +92,6 @@ class Times:
 
     patience_seconds: float
     round_seconds: float
-
-
-# --- effects -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keep:
-    """Make this certificate durable before anything that follows is sent, and give it back after a restart."""
-
-    slot: Slot
-    certificate: Certificate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cast:
-    """Sign a vote in this slot, journal it, send it to all, and give the entry to ``received``."""
-
-    slot: Slot
-    kind: Kind
-    round: int
-    body: Any
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Closed:
-    """All that is owed is there: the step is closed, tentatively."""
-
-    slot: Slot
-    closing: Closing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
-    """The step is closed for good.  It overrides a tentative close that differs."""
-
-    slot: Slot
-    closing: Closing
-    certificate: Certificate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tell:
-    """Send the votes of this certificate to all: somebody still asks."""
-
-    slot: Slot
-    certificate: Certificate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accused:
-    """Two signed votes of one seat that contradict each other; ``reason`` as in :func:`~protocol.ballot.contradiction`."""
-
-    seat: int
-    reason: str
-    first: Entry
-    second: Entry
-
-
-Effect = Keep | Cast | Closed | Decided | Tell | Accused
 
 
 class Decision:
@@ -195,7 +123,6 @@ class Decision:
         self.me = me
         self.owed = tuple(sorted(owed))
         self.round = 0
-        self.tentative: Closing | None = None
         self.outcome: Closing | None = None
         self.certificate: Certificate | None = None
         self._keys = dict(keys)
@@ -203,16 +130,11 @@ class Decision:
         self._f = liars(len(keys))
         self._last = tuple(last)
         self._times = times
-        self._held: dict[int, list[bytes]] = {}
-        self._exposed: set[int] = set()
+        self._stance = Stance(self.owed)
         self._poll = Poll(quorum=self._quorum)
-        self._said: dict[tuple[int, Kind], Closing] = {}
-        self._lock: tuple[int, Closing] | None = None
-        self._patient = True
         self._paused = True
         self._patience_ends = 0.0
         self._round_ends = 0.0
-        self._confirmed = False
         self._effects: list[Effect] = []
         for certificate in kept:
             self._poll.take_certificate(certificate)
@@ -225,7 +147,7 @@ class Decision:
     def phase(self) -> Phase:
         if self.outcome is not None:
             return Phase.DECIDED
-        if self._confirmed:
+        if self._stance.confirmed:
             return Phase.CONFIRMED
         if self.round:
             return Phase.VOTING
@@ -233,7 +155,12 @@ class Decision:
 
     @property
     def final(self) -> bool:
-        return self.outcome is not None or self._confirmed
+        return self.outcome is not None or self._stance.confirmed
+
+    @property
+    def tentative(self) -> Closing | None:
+        """How this seat has closed the step so far, on its own."""
+        return self._stance.tentative
 
     @property
     def closing(self) -> Closing | None:
@@ -243,16 +170,7 @@ class Decision:
     @property
     def may_stand(self) -> bool:
         """Whether this seat may sign what stands on its present closing of the step."""
-        if self.final:
-            return True
-        if self.tentative is None:
-            return False
-        voted = (
-            closing for (_, kind), closing in self._said.items() if kind in (Kind.PREVOTE, Kind.PRECOMMIT)
-        )
-        return all(closing == self.tentative for closing in voted) and (
-            self._lock is None or self._lock[1] == self.tentative
-        )
+        return self.final or self._stance.may_stand
 
     @property
     def voters(self) -> tuple[int, ...]:
@@ -262,7 +180,7 @@ class Decision:
     @property
     def missing(self) -> tuple[int, ...]:
         """The seats that owe an entry of which none is held (none that counts: see ``expose``)."""
-        return tuple(seat for seat in self.owed if seat not in self._held or seat in self._exposed)
+        return self._stance.missing
 
     @property
     def leader(self) -> int | None:
@@ -272,7 +190,7 @@ class Decision:
     @property
     def lock(self) -> tuple[int, Closing] | None:
         """(round, closing) that this seat is locked on."""
-        return self._lock
+        return self._stance.lock
 
     @property
     def deadline(self) -> float | None:
@@ -280,9 +198,9 @@ class Decision:
         if self._paused or self.outcome is not None:
             return None
         times: list[float] = []
-        if self._patient and self.tentative is None:
+        if self._stance.patient and self.tentative is None:
             times.append(self._patience_ends)
-        if self.round and (self.round + 1, Kind.ROUND_CHANGE) not in self._said:
+        if self.round and (self.round + 1, Kind.ROUND_CHANGE) not in self._stance.said:
             times.append(self._round_ends)
         return min(times, default=None)
 
@@ -302,18 +220,13 @@ class Decision:
         """A valid entry that ``seat`` owed is held.  A second one of the same seat exposes it."""
         if seat not in self.owed:
             raise LocalProtocolError(f"step {self.slot.step}: seat {seat} owes it nothing")
-        entries = self._held.setdefault(seat, [])
-        if entry in entries:
-            return
-        entries.append(entry)
-        if len(entries) > 1:
-            self._exposed.add(seat)
-        self._advance(now)
+        if self._stance.hold(seat, entry):
+            self._advance(now)
 
     def expose(self, seat: int, now: float) -> None:
         """There is evidence against ``seat``: it is treated as absent, without waiting."""
-        if seat not in self._exposed:
-            self._exposed.add(seat)
+        if seat not in self._stance.exposed:
+            self._stance.exposed.add(seat)
             self._advance(now)
 
     def received(self, entry: Entry, now: float) -> None:
@@ -369,9 +282,9 @@ class Decision:
         Another closing cannot be prepared any more, and to stay on it would leave this seat behind.  Refused (False) by
         a seat that is locked on another closing.
         """
-        if self.final or closing == self.tentative or (self._lock is not None and self._lock[1] != closing):
+        if self.final or closing == self.tentative or self._stance.locked_against(closing):
             return False
-        self.tentative = closing
+        self._stance.tentative = closing
         self._effects.append(Closed(slot=self.slot, closing=closing))
         self._advance(now)
         return True
@@ -386,8 +299,8 @@ class Decision:
         """Entries of a quorum stand on the tentative close."""
         if self.tentative is None:
             raise LocalProtocolError(f"step {self.slot.step}: nothing stands on a step that is not closed")
-        if self._lock is None and self.may_stand:
-            self._lock = (0, self.tentative)
+        if self.lock is None and self.may_stand:
+            self._stance.lock = (0, self.tentative)
             self._advance(now)
 
     def confirmed(self) -> None:
@@ -397,7 +310,11 @@ class Decision:
         """
         if self.tentative is None:
             raise LocalProtocolError(f"step {self.slot.step}: nothing stands on a step that is not closed")
-        self._confirmed = True
+        self._stance.confirmed = True
+
+    def stand_on_outcome(self) -> None:
+        """What this seat had closed otherwise is void; what is opened from now on stands on the outcome."""
+        self._stance.tentative = self.outcome
 
     def pause(self) -> None:
         """An earlier step is in question: cast nothing, let no timer run."""
@@ -416,8 +333,8 @@ class Decision:
         """Let the timers that are over expire."""
         if self._paused or self.outcome is not None:
             return
-        if self._patient and self.tentative is None and now >= self._patience_ends:
-            self._patient = False
+        if self._stance.patient and self.tentative is None and now >= self._patience_ends:
+            self._stance.patient = False
             if self.round == 0:
                 self._ask(1)
         if self.round and now >= self._round_ends:
@@ -450,82 +367,35 @@ class Decision:
 
     def _close_fast(self) -> None:
         if self.tentative is None and not self.missing:
-            self.tentative = tuple((seat, self._held[seat][0]) for seat in self.owed)
-            self._effects.append(Closed(slot=self.slot, closing=self.tentative))
+            self._stance.tentative = self._stance.holding
+            self._effects.append(Closed(slot=self.slot, closing=self._stance.holding))
 
     def _lead(self) -> None:
-        if self._leader(self.round) != self.me or (self.round, Kind.PROPOSAL) in self._said:
+        if self._leader(self.round) != self.me or (self.round, Kind.PROPOSAL) in self._stance.said:
             return
-        certificate = self._poll.best_before(self.round)
-        if self._confirmed and certificate is not None and certificate.closing != self.tentative:
-            certificate = None
-        if certificate is not None and (self._lock is None or certificate.round >= self._lock[0]):
-            self._cast(Kind.PROPOSAL, certificate.closing, proposal_body(certificate.closing, certificate))
-            return
-        locked = self._lock[1] if self._lock is not None and not self._confirmed else None
-        standing = self.tentative if self._confirmed or not self._equivocated else None
-        closing = locked or standing or self._what_is_held()
-        if closing is not None:
-            self._cast(Kind.PROPOSAL, closing, proposal_body(closing, None))
-
-    def _what_is_held(self) -> Closing | None:
-        """The closing to propose while some entries are missing; None if it is too early to call anyone absent."""
-        missing = self.missing
-        if self._patient and any(seat not in self._exposed for seat in missing):
-            return None
-        return tuple((seat, ABSENT if seat in missing else self._held[seat][0]) for seat in self.owed)
+        proposed = self._stance.to_propose(self.round, self._poll)
+        if proposed is not None:
+            self._cast(Kind.PROPOSAL, proposed[0], proposal_body(*proposed))
 
     def _prevote(self) -> None:
-        if (self.round, Kind.PREVOTE) in self._said:
+        if (self.round, Kind.PREVOTE) in self._stance.said:
             return
         for vote in self._poll.proposals(self.round, self._leader(self.round)):
-            justified = self._justification(vote)
+            justified = self._stance.justification(vote, self._poll, self.round)
             if justified is not None:
-                body = prevote_body(vote.closing, self._holding(), self._exposed, justified)
+                body = prevote_body(vote.closing, self._stance.holding, self._stance.exposed, justified)
                 self._cast(Kind.PREVOTE, vote.closing, body)
                 return
 
-    def _justification(self, proposal: Vote) -> int | None:
-        """The round of the certificate that a prevote for ``proposal`` needs; 0 if none; None if it is refused."""
-        closing = proposal.closing
-        if self._confirmed and closing != self.tentative:
-            return None
-        needed = 0 if self._fits(closing) else 1
-        if self._lock is not None and self._lock[1] != closing:
-            needed = max(needed, self._lock[0], 1)
-        # A lock that was given up for a certificate must stay explained by it: see ballot.contradiction.
-        for (round, kind), said in self._said.items():
-            if kind is Kind.PRECOMMIT and said != closing:
-                needed = max(needed, round)
-        if needed == 0:
-            return 0
-        carried = proposal.certificate.round if proposal.certificate is not None else 0
-        if carried >= needed:
-            return carried
-        rounds = self._poll.certified_rounds(closing, before=self.round)
-        return max((round for round in rounds if round >= needed), default=None)
-
-    def _fits(self, closing: Closing) -> bool:
-        """Conditions 1 to 3 and 5 of the theory above."""
-        closed = dict(self.tentative or ())
-        for seat, entry in closing:
-            if entry != ABSENT:
-                held = self._held.get(seat, ())
-                if entry not in held or (len(held) > 1 and entry != closed.get(seat)):
-                    return False
-            elif seat not in self._exposed and (self._patient or seat in self._held):
-                return False
-        return True
-
     def _precommit(self) -> None:
-        if (self.round, Kind.PRECOMMIT) in self._said:
+        if (self.round, Kind.PRECOMMIT) in self._stance.said:
             return
         certificate = self._poll.certificate_of(self.round)
-        if certificate is None or (self._confirmed and certificate.closing != self.tentative):
+        if certificate is None or self._stance.bars(certificate.closing):
             return
-        self._lock = (self.round, certificate.closing)
+        self._stance.lock = (self.round, certificate.closing)
         self._effects.append(Keep(slot=self.slot, certificate=certificate))
-        body = precommit_body(certificate.closing, self._holding())
+        body = precommit_body(certificate.closing, self._stance.holding)
         self._cast(Kind.PRECOMMIT, certificate.closing, body)
 
     def _decide(self, certificate: Certificate) -> None:
@@ -534,15 +404,15 @@ class Decision:
         self._effects.append(Decided(slot=self.slot, closing=certificate.closing, certificate=certificate))
 
     def _cast(self, kind: Kind, closing: Closing, body: list[Any]) -> None:
-        self._said[self.round, kind] = closing
+        self._stance.said[self.round, kind] = closing
         self._effects.append(Cast(slot=self.slot, kind=kind, round=self.round, body=body))
 
     def _ask(self, round: int) -> None:
         """Ask for a round, unless this seat has done so or asks nothing of anybody."""
-        if self.me is None or (round, Kind.ROUND_CHANGE) in self._said or round >= MAX_ROUND:
+        if self.me is None or (round, Kind.ROUND_CHANGE) in self._stance.said or round >= MAX_ROUND:
             return
-        self._said[round, Kind.ROUND_CHANGE] = ()
-        body = round_change_body(self._holding())
+        self._stance.said[round, Kind.ROUND_CHANGE] = ()
+        body = round_change_body(self._stance.holding)
         self._effects.append(Cast(slot=self.slot, kind=Kind.ROUND_CHANGE, round=round, body=body))
 
     # --- rounds ----------------------------------------------------------------------------------------
@@ -566,7 +436,8 @@ class Decision:
         if self.round == 0:
             somebody_asks = self.tentative is not None and self._poll.asked_by(1, but=self.me) > 0
             missing = self.missing if self.tentative is None else ()
-            if somebody_asks or self._equivocated or (missing and self._exposed.issuperset(missing)):
+            only_liars_miss = bool(missing) and self._stance.exposed.issuperset(missing)
+            if somebody_asks or self._stance.equivocated or only_liars_miss:
                 self._ask(1)
         asked = self._poll.asked_by(self._quorum)
         if asked > self.round:
@@ -576,19 +447,11 @@ class Decision:
 
     def _restore(self, vote: Vote) -> None:
         """An own vote: from the journal, or back from its signing."""
-        self._said[vote.round, vote.kind] = vote.closing
+        self._stance.said[vote.round, vote.kind] = vote.closing
         self.round = max(self.round, vote.round - (vote.kind is Kind.ROUND_CHANGE))
         self._poll.take(vote, present=self.round)
-        if vote.kind is Kind.PRECOMMIT and (self._lock is None or vote.round >= self._lock[0]):
-            self._lock = (vote.round, vote.closing)
-
-    @property
-    def _equivocated(self) -> bool:
-        """Whether two responses of one seat are held."""
-        return any(len(entries) > 1 for entries in self._held.values())
-
-    def _holding(self) -> Closing:
-        return tuple((seat, self._held[seat][0]) for seat in self.owed if seat in self._held)
+        if vote.kind is Kind.PRECOMMIT and (self._stance.lock is None or vote.round >= self._stance.lock[0]):
+            self._stance.lock = (vote.round, vote.closing)
 
     def _refuse(self, reason: str, message: str, entry: Entry) -> RemoteProtocolError:
         return RemoteProtocolError(

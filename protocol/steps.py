@@ -25,7 +25,8 @@ from typing import Any, Final
 
 from protocol import events, evidence
 from protocol.agreement import Agreement
-from protocol.arbiter import Accused, Cast, Closed, Decided, Keep, Tell, Times
+from protocol.arbiter import Times
+from protocol.arbiter_effects import Accused, Cast, Closed, Decided, Keep, Tell
 from protocol.assurance import Assurance
 from protocol.ballot import ABSENT, Certificate, Closing, Slot
 from protocol.course import Course

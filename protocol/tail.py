@@ -42,7 +42,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from protocol.arbiter import Cast, Decision, Effect, Phase, Times
+from protocol.arbiter import Decision, Phase, Times
+from protocol.arbiter_effects import Cast, Effect
 from protocol.ballot import ABSENT, Certificate, Closing, Slot
 from protocol.entry import Entry
 from protocol.errors import LocalProtocolError
@@ -275,7 +276,7 @@ class Tail:
                 if not earlier.decision.final:
                     earlier.decision.confirmed()
             if step.decision.tentative not in (None, outcome):
-                step.decision.tentative = outcome  # what is opened from now on stands on the outcome
+                step.decision.stand_on_outcome()
                 step.standing.clear()
                 step.second.clear()
                 void = {later.decision.slot for later in self._steps[number + 1 :]}

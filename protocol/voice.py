@@ -26,7 +26,7 @@ from itertools import takewhile
 from typing import Any
 
 from protocol import events
-from protocol.arbiter import Cast
+from protocol.arbiter_effects import Cast
 from protocol.course import Course
 from protocol.effects import Effect, Notify, Record
 from protocol.entry import Entry, Kind, Nature, sign

@@ -1,4 +1,4 @@
-/* The decision about one step: protocol/arbiter.py and protocol/tail.py, under the same names.
+/* The decision about one step: protocol/arbiter.py, protocol/stance.py and protocol/tail.py, under the same names.
 
    SEATS seats, of which LIARS lie (they support everything, at any time, to anybody); the others follow the rules.  The
    entry of one seat is in question.  CLOSINGS says how the step can be closed:
@@ -140,7 +140,7 @@ inline store(s) {
   seat[i] = packed;
 }
 
-/* Conditions 1, 2 and 5 of protocol/arbiter.py for the seat at hand, if it holds `what`; 3 is about timers. */
+/* Conditions 1, 2 and 5 of protocol/stance.py for the seat at hand, if it holds `what`; 3 is about timers. */
 inline fitting(what, closing) {
   if
   :: closing != ABSENT ->

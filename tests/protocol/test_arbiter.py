@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from protocol.arbiter import Accused, Cast, Closed, Decided, Decision, Keep, Phase, Tell, Times
+from protocol.arbiter import Decision, Phase, Times
+from protocol.arbiter_effects import Accused, Cast, Closed, Decided, Keep, Tell
 from protocol.ballot import (
     ABSENT,
     Certificate,

@@ -19,7 +19,8 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from protocol.arbiter import Accused, Cast, Closed, Decided, Keep, Tell, Times
+from protocol.arbiter import Times
+from protocol.arbiter_effects import Accused, Cast, Closed, Decided, Keep, Tell
 from protocol.ballot import (
     ABSENT,
     Certificate,

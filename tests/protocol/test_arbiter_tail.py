@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from protocol.arbiter import Cast, Closed, Decided, Decision, Phase, Times
+from protocol.arbiter import Decision, Phase, Times
+from protocol.arbiter_effects import Cast, Closed, Decided
 from protocol.ballot import (
     ABSENT,
     Certificate,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from protocol import events, evidence, gossip
-from protocol.arbiter import Cast
+from protocol.arbiter_effects import Cast
 from protocol.ballot import ABSENT, make_certificate, read_certificate, read_vote, verify_certificate
 from protocol.entry import Entry, Kind, from_value
 from protocol.events import Accusation
