@@ -38,7 +38,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from p2p_rummy.cards import card_names
-from p2p_rummy.seat import Table
+from p2p_rummy.seat import Table, answer_by
 from p2p_rummy.terminal.typed import Move, understand
 from p2p_rummy.view import own_hand
 from protocol import events
@@ -114,10 +114,10 @@ class JsonFace:
                 self._out("move", seat=seat, move=text, step=step, opened=_cards(openings))
             case events.MoveRefused(text=text, code=code, rule=rule, message=message):
                 self._error(code, message, rule=rule, move=text)
-            case events.WindowOpened(after=after, seats=seats, closes_at=closes_at, sealed=sealed):
+            case events.WindowOpened(after=after, seats=seats, sealed=sealed):
                 legal = self.table.legal_moves() if self.table.me in seats else []
                 self._out("window", after=after, seats=list(seats), legal=legal, sealed=sealed,
-                          seconds=self._left(closes_at))  # fmt: skip
+                          seconds=self._left(answer_by(self.table.agreement, event)))  # fmt: skip
             case events.AnswerSafe(step=step):
                 self._out("answer_safe", step=step)
             case events.Ruled(arbiter=arbiter, answers=answers, winner=winner):

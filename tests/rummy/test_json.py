@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,6 +120,22 @@ def test_a_window_for_others_has_nothing_legal_for_the_reader(program: Program) 
     others = tuple(seat for seat in range(3) if seat != me)
     program.face.event(events.WindowOpened(after=me, seats=others, closes_at=9.0, sealed=True))
     assert program.said[-1]["legal"] == []
+
+
+@pytest.mark.parametrize(
+    ("window_ms", "sealed", "seconds"),
+    [
+        (3000, True, 4.0),  # the countdown that the session tells
+        (0, True, 4.0 + 5.0),  # none was agreed on: a silent seat passes after half of the ten seconds of a step
+        (0, False, 4.0),  # an answer in the open has the time of a step, which is in closes_at
+    ],
+)
+def test_a_window_tells_how_long_an_answer_is_waited_for(
+    program: Program, window_ms: int, sealed: bool, seconds: float
+) -> None:
+    program.table.agreement = replace(program.table.agreement, window_ms=window_ms, step_ms=10_000)
+    program.face.event(events.WindowOpened(after=0, seats=(1, 2), closes_at=6.0, sealed=sealed))
+    assert program.said[-1]["seconds"] == seconds
 
 
 def test_a_refused_line_is_answered_with_the_reason_and_what_is_legal(program: Program) -> None:
