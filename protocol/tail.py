@@ -13,8 +13,9 @@ tail keeps every step from the first that could still be overridden to the one t
   not with the same votes), but they bind: who precommits in step m holds the prevotes of a quorum, so each step before is
   prepared, and locked.  A decision about step m therefore makes all before it final.
 
-A step that is final stays until every seat of its epoch stands on it: until then somebody may still ask, having closed it
-otherwise or voted for an absence, and needs votes for what the others know to be final.
+A step that is final stays until every seat of its epoch has signed a second entry on it: until then somebody may still ask,
+having closed it otherwise or voted for an absence, and needs votes for what the others know to be final.  That all stand on it
+is not enough: a seat that stands on it may yet be drawn into a round, and be the only one there.
 
 ==============================  ================================================================================
 event                           what is done
@@ -29,8 +30,8 @@ a step is decided otherwise     ``Decided``; it and all before it are final, all
 a step is being voted on        decisions about later steps are paused: the oldest question first
 entries of a quorum stand on    ``Closed``, that way; all after it are void
 another closing (adopt)
-every seat stands on a final    it leaves the tail
-step
+every seat has signed a second  it leaves the tail
+entry on a final step
 ==============================  ================================================================================
 
 Nothing is cast before :meth:`Tail.go_live`: while a journal is replayed, what is known is not yet all that was known.
@@ -259,7 +260,7 @@ class Tail:
                 break
         final = [step for step in self._steps if step.decision.final]
         for number, step in enumerate(final):
-            if step.standing >= step.seats or number < len(final) - MAX_FINAL:
+            if step.second >= step.seats or number < len(final) - MAX_FINAL:
                 self._steps.remove(step)
 
     def _collect(self) -> bool:

@@ -16,7 +16,7 @@ import itertools
 from dataclasses import dataclass, field
 from random import Random
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from protocol.arbiter import Times
@@ -139,7 +139,7 @@ class Player:
             for slot, certificate in list(self.pending):
                 if self.tail.decision(slot) is not None:
                     self.pending.remove((slot, certificate))
-                    moved = moved or self.tail.learn(certificate, now)
+                    moved = self.tail.learn(certificate, now) or moved
             for step in list(self.disk.seen):
                 slot, seat, entry = step
                 decision = self.tail.decision(slot)
@@ -475,6 +475,10 @@ def test_F24_the_others_go_on_when_a_seat_is_gone_for_good(seats: int, events: i
 
 
 @EXAMPLES
+@example(4, 119, 4203329)  # a quorum's votes, and no entries, stand on the version that one seat did not close with
+@example(4, 116, 3959974204)  # likewise
+@example(5, 125, 3147205187)  # the step between had two versions too
+@example(4, 140, 1787714636)  # who stood on a final step was drawn into a round about it, and nobody was left to help
 @given(st.sampled_from((4, 4, 5, 7)), st.integers(0, 200), st.integers(0, 2**32))
 def test_F46_liars_do_not_part_the_honest_nor_stop_them(seats: int, events: int, seed: int) -> None:
     run(seats, liars(seats), events, seed)
