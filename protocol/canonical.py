@@ -77,10 +77,9 @@ def decode(data: bytes, *, limits: Limits = DEFAULT_LIMITS, field: str = "") -> 
     """
     if len(data) > limits.max_bytes:
         raise EncodingError(f"{len(data)} bytes exceed the limit of {limits.max_bytes}", field=field)
-    reader = _Reader(data, limits, field)
-    value = reader.read()
-    if reader.at != len(data):
-        raise EncodingError(f"{len(data) - reader.at} trailing bytes", field=field)
+    value, end = _read(data, limits, field)
+    if end != len(data):
+        raise EncodingError(f"{len(data) - end} trailing bytes", field=field)
     return value
 
 
@@ -153,91 +152,90 @@ _FOREIGN: Final[dict[int, str]] = {
 } | dict.fromkeys((0xC7, 0xC8, 0xC9, *range(0xD4, 0xD9)), "an extension")
 
 
-class _Reader:
-    """One pass over the data; ``at`` is the first byte not yet read, ``path`` the indices down to this value."""
+_Around: TypeAlias = "list[tuple[list[Any], int]]"
 
-    __slots__ = ("at", "data", "field", "limits", "nodes", "path")
 
-    def __init__(self, data: bytes, limits: Limits, field: str) -> None:
-        self.data = data
-        self.limits = limits
-        self.field = field
-        self.path: list[int] = []
-        self.at = 0
-        self.nodes = 0
+def _read(data: bytes, limits: Limits, field: str) -> tuple[Any, int]:
+    """The value that ``data`` begins with, and the first byte after it.
 
-    def read(self) -> Any:
-        self.nodes += 1
-        if self.nodes > self.limits.max_nodes:
-            raise self._error(f"more than {self.limits.max_nodes} values")
-        kind, number = self._header()
-        if kind == "integer":
-            if number >= INTEGER_LIMIT:
-                raise self._error("an integer of 2**53 or more")
-            return number
-        if kind == "boolean":
-            return number == 1
-        if kind == "list":
-            return self._list(number)
-        left = len(self.data) - self.at
-        if number > left:
-            raise self._error(f"{number} bytes of {kind} expected, {left} left")
-        piece = self.data[self.at : self.at + number]
-        self.at += number
-        if kind == "bytes":
-            return piece
-        try:
-            return piece.decode("utf-8")
-        except UnicodeDecodeError:
-            raise self._error("text that is not UTF-8") from None
-
-    def _list(self, length: int) -> list[Any]:
-        if len(self.path) >= self.limits.max_depth:
-            raise self._error(f"lists nested more than {self.limits.max_depth} deep")
-        # Every item takes at least one byte: refuse before building a list that cannot be there.
-        left = len(self.data) - self.at
-        if length > left:
-            raise self._error(f"a list of {length} items in {left} bytes")
-        if self.nodes + length > self.limits.max_nodes:
-            raise self._error(f"more than {self.limits.max_nodes} values")
-        items = []
-        self.path.append(0)
-        for index in range(length):
-            self.path[-1] = index
-            items.append(self.read())
-        self.path.pop()
-        return items
-
-    def _header(self) -> tuple[str, int]:
-        if self.at >= len(self.data):
-            raise self._error("the data ends too early")
-        first = self.data[self.at]
-        self.at += 1
+    One loop, not a call for each value: this is where a peer spends its time.  ``items`` is the list that is being filled
+    (the outermost holds the value itself), ``missing`` how many items it lacks, ``around`` the same of the lists around it.
+    """
+    size, most_nodes = len(data), limits.max_nodes
+    at = nodes = 0
+    items: list[Any] = []
+    missing = 1
+    around: _Around = []
+    while missing:
+        missing -= 1
+        nodes += 1
+        if nodes > most_nodes:
+            raise _error(f"more than {most_nodes} values", field, around, items)
+        if at >= size:
+            raise _error("the data ends too early", field, around, items)
+        first = data[at]
+        at += 1
         if first < 0x80:
-            return "integer", first
-        if 0x90 <= first <= 0x9F:
-            return "list", first - 0x90
-        if 0xA0 <= first <= 0xBF:
-            return "text", first - 0xA0
-        if first in (0xC2, 0xC3):
-            return "boolean", first - 0xC2
-        wide = _WIDE.get(first)
-        if wide is None:
+            kind, number = "integer", first
+        elif 0x90 <= first <= 0x9F:
+            kind, number = "list", first - 0x90
+        elif 0xA0 <= first <= 0xBF:
+            kind, number = "text", first - 0xA0
+        elif first == 0xC2 or first == 0xC3:
+            kind, number = "boolean", first
+        elif first in _WIDE:
+            kind, width, minimum = _WIDE[first]
+            end = at + width
+            if end > size:
+                raise _error("the data ends too early", field, around, items)
+            number = int.from_bytes(data[at:end], "big")
+            at = end
+            if number < minimum:
+                raise _error(f"{number} in a header longer than it needs", field, around, items)
+        else:
             # What is left are 0x80..0x8f, and 0xd0..0xd3 and 0xe0..0xff.
             what = _FOREIGN.get(first) or ("a map" if first <= 0x8F else "a negative integer")
-            raise self._error(f"{what} is not part of the encoding")
-        kind, width, minimum = wide
-        end = self.at + width
-        if end > len(self.data):
-            raise self._error("the data ends too early")
-        number = int.from_bytes(self.data[self.at : end], "big")
-        self.at = end
-        if number < minimum:
-            raise self._error(f"{number} in a header longer than it needs")
-        return kind, number
+            raise _error(f"{what} is not part of the encoding", field, around, items)
 
-    def _error(self, reason: str) -> EncodingError:
-        return EncodingError(reason, field=self.field + "".join(f"[{index}]" for index in self.path))
+        if kind == "integer":
+            if number >= INTEGER_LIMIT:
+                raise _error("an integer of 2**53 or more", field, around, items)
+            items.append(number)
+        elif kind == "list":
+            if len(around) >= limits.max_depth:
+                raise _error(f"lists nested more than {limits.max_depth} deep", field, around, items)
+            # Every item takes at least one byte: refuse before building a list that cannot be there.
+            if number > size - at:
+                raise _error(f"a list of {number} items in {size - at} bytes", field, around, items)
+            if nodes + number > most_nodes:
+                raise _error(f"more than {most_nodes} values", field, around, items)
+            inner: list[Any] = []
+            items.append(inner)
+            around.append((items, missing))
+            items, missing = inner, number
+        elif kind == "boolean":
+            items.append(first == 0xC3)
+        else:
+            if number > size - at:
+                raise _error(f"{number} bytes of {kind} expected, {size - at} left", field, around, items)
+            piece = data[at : at + number]
+            at += number
+            if kind == "bytes":
+                items.append(piece)
+            else:
+                try:
+                    items.append(piece.decode("utf-8"))
+                except UnicodeDecodeError:
+                    raise _error("text that is not UTF-8", field, around, items) from None
+        while not missing and around:
+            items, missing = around.pop()
+    return items[0], at
+
+
+def _error(reason: str, field: str, around: _Around, items: list[Any]) -> EncodingError:
+    """What is wrong with the next item of ``items``, with the indices that lead there."""
+    path = [*(len(outer) - 1 for outer, _ in around[1:]), len(items)] if around else []
+    return EncodingError(reason, field=field + "".join(f"[{index}]" for index in path))
 
 
 # --- shapes --------------------------------------------------------------------------------------------

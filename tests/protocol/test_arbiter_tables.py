@@ -475,10 +475,14 @@ def test_F24_the_others_go_on_when_a_seat_is_gone_for_good(seats: int, events: i
 
 
 @EXAMPLES
-@example(4, 119, 4203329)  # a quorum's votes, and no entries, stand on the version that one seat did not close with
+@example(
+    4, 119, 4203329
+)  # a quorum's votes, and no entries, stand on the version that one seat did not close with
 @example(4, 116, 3959974204)  # likewise
 @example(5, 125, 3147205187)  # the step between had two versions too
-@example(4, 140, 1787714636)  # who stood on a final step was drawn into a round about it, and nobody was left to help
+@example(
+    4, 140, 1787714636
+)  # who stood on a final step was drawn into a round about it, and nobody was left to help
 @given(st.sampled_from((4, 4, 5, 7)), st.integers(0, 200), st.integers(0, 2**32))
 def test_F46_liars_do_not_part_the_honest_nor_stop_them(seats: int, events: int, seed: int) -> None:
     run(seats, liars(seats), events, seed)

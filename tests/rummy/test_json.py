@@ -126,7 +126,11 @@ def test_a_window_for_others_has_nothing_legal_for_the_reader(program: Program) 
     ("window_ms", "sealed", "seconds"),
     [
         (3000, True, 4.0),  # the countdown that the session tells
-        (0, True, 4.0 + 5.0),  # none was agreed on: a silent seat passes after half of the ten seconds of a step
+        (
+            0,
+            True,
+            4.0 + 5.0,
+        ),  # none was agreed on: a silent seat passes after half of the ten seconds of a step
         (0, False, 4.0),  # an answer in the open has the time of a step, which is in closes_at
     ],
 )
