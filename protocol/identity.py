@@ -32,14 +32,19 @@ def frame(tag: str, *items: bytes) -> bytes:
 
     domain, 1-byte length of the tag, tag, then for each item its length in 8 bytes (big-endian) and itself.
     """
+    parts = [_prefix(tag)]
+    for item in items:
+        parts += (len(item).to_bytes(8, "big"), item)
+    return b"".join(parts)
+
+
+@lru_cache(maxsize=256)
+def _prefix(tag: str) -> bytes:
+    """What everything under this tag begins with."""
     name = tag.encode("ascii")
     if not 0 < len(name) < 256:
         raise LocalProtocolError(f"a domain tag has 1 to 255 characters, not {len(name)}")
-    parts = [_DOMAIN, bytes([len(name)]), name]
-    for item in items:
-        parts.append(len(item).to_bytes(8, "big"))
-        parts.append(item)
-    return b"".join(parts)
+    return _DOMAIN + bytes([len(name)]) + name
 
 
 def tagged_hash(tag: str, *items: bytes) -> bytes:
