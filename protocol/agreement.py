@@ -80,7 +80,7 @@ class Agreement:
         """The table id: 32 bytes."""
         return tagged_hash("agreement", self.encode())
 
-    @property
+    @cached_property
     def keys(self) -> tuple[bytes, ...]:
         """The identity keys by seat."""
         return tuple(seat.key for seat in self.seats)

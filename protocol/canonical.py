@@ -91,29 +91,21 @@ def _check(value: Value) -> None:
 
     Its builds in C and in Python stop at different depths (F77), so what is too deep for both is refused here.
     """
-    nodes: list[Any] = [value]
-    lists = 0
-    for node in nodes:  # those that are added on the way, too
-        kind = type(node)
-        if kind is list or kind is tuple:
-            nodes += node
-            lists += 1
-        elif kind is int:
-            if not 0 <= node < INTEGER_LIMIT:
-                raise LocalProtocolError(f"the integer {node} is not in 0..2**53-1")
-        elif kind is not bytes and kind is not str and kind is not bool:
-            _check_odd(node)
-    if lists > MOST_DEPTH:
-        _check_depth(value)
-
-
-def _check_depth(value: Any) -> None:
-    """Refuse lists that are nested too deep."""
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(MOST_DEPTH + 1):
-        level = [inner for node in level if type(node) in (list, tuple) for inner in node]
-        if not level:
+        below: list[Any] = []
+        for node in level:
+            kind = type(node)
+            if kind is list or kind is tuple:
+                below += node
+            elif kind is int:
+                if not 0 <= node < INTEGER_LIMIT:
+                    raise LocalProtocolError(f"the integer {node} is not in 0..2**53-1")
+            elif kind is not bytes and kind is not str and kind is not bool:
+                _check_odd(node)
+        if not below:
             return
+        level = below
     raise LocalProtocolError(f"lists nested more than {MOST_DEPTH} deep have no encoding")
 
 

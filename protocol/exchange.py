@@ -64,11 +64,12 @@ class Exchange:
 
     def lacks(self, place: Place) -> bool:
         """Whether a peer that stands at ``place`` has something for us."""
-        mine = self.place()
-        if place.step > mine.step or place.epoch > mine.epoch or self._steps.wanting:
+        course = self._steps.course
+        if place.step > course.step or place.epoch > course.epoch or self._steps.wanting:
             return True
-        if (place.epoch, place.step, place.prev) != (mine.epoch, mine.step, mine.prev):
-            return place.epoch == mine.epoch and place.step == mine.step
+        if (place.epoch, place.step, place.prev) != (course.epoch, course.step, course.head):
+            return place.epoch == course.epoch and place.step == course.step
+        mine = self.place()
         return place.votes != mine.votes or any(short not in mine.ids for short in place.ids)
 
     def is_behind(self, place: Place) -> bool:

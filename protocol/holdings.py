@@ -62,6 +62,9 @@ class Holdings:
         """There is evidence against this very seat."""
         self.over = False
         """The last result is final."""
+        self._slot_of: tuple[bytes, int, int] | None = None
+        self._slot: Slot
+        """The open step, as it was asked for last."""
 
     # --- reads -----------------------------------------------------------------------------------------
 
@@ -105,7 +108,12 @@ class Holdings:
     def slot(self) -> Slot:
         """The open step, as votes name it."""
         course = self.course
-        return Slot(table=self.agreement.table, epoch=course.epoch, step=course.step, prev=course.head)
+        if (course.head, course.epoch, course.step) != self._slot_of:
+            self._slot_of = (course.head, course.epoch, course.step)
+            self._slot = Slot(
+                table=self.agreement.table, epoch=course.epoch, step=course.step, prev=course.head
+            )
+        return self._slot
 
     def slot_at(self, step: int) -> Slot:
         """An open or closed step, as votes name it."""

@@ -82,6 +82,8 @@ class Poll:
 
     def decision(self) -> Certificate | None:
         """The certificate of precommits, if a quorum agrees in some round."""
+        if not self._votes:
+            return None  # as in most steps
         for round, closing in self._counted(Kind.PRECOMMIT):
             return make_certificate(self._votes_for(round, Kind.PRECOMMIT, closing))
         return None
@@ -101,6 +103,8 @@ class Poll:
 
     def asked_by(self, count: int, *, but: int | None = None) -> int:
         """The latest round that so many seats (``but`` left out) have asked for or gone beyond; 0 if none."""
+        if len(self.latest) < count:
+            return 0
         rounds = sorted((round for seat, round in self.latest.items() if seat != but), reverse=True)
         return rounds[count - 1] if len(rounds) >= count else 0
 

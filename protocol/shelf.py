@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Final
 
 from protocol.ballot import Slot
-from protocol.entry import Entry, Key
+from protocol.entry import Entry
 
 HORIZON: Final = 96
 """Entries of steps this far ahead of the open one are kept."""
@@ -26,6 +27,8 @@ AHEAD_BYTES: Final = 1 << 19
 
 VOTES: Final = 48
 """Votes of one seat in one slot: the latest are kept."""
+
+_seat = attrgetter("seat")
 
 
 class Shelf:
@@ -62,7 +65,12 @@ class Shelf:
         """Keep an entry.  Returns another one that says something else under the same key (F41), if there is."""
         step = self._entries.setdefault(entry.step, {})
         rival = next(
-            (other for other in step.values() if other.key == entry.key and other.id != entry.id), None
+            (
+                other
+                for other in step.values()
+                if other.seat == entry.seat and other.id != entry.id and other.key == entry.key
+            ),
+            None,
         )
         step[entry.id] = entry
         self._step_of[entry.id] = entry.step
@@ -70,7 +78,7 @@ class Shelf:
 
     def of_step(self, step: int) -> list[Entry]:
         """Everything kept of this step, by seat, then in the order of arrival."""
-        return sorted(self._entries.get(step, {}).values(), key=lambda entry: entry.seat)
+        return sorted(self._entries.get(step, {}).values(), key=_seat)
 
     def ahead(self, seat: int, step: int) -> list[Entry]:
         """What is kept of this seat for later steps than this one."""
@@ -98,8 +106,9 @@ class Shelf:
         votes = self._votes.setdefault(vote.step, {})
         if vote.id in votes:
             return False, None
-        key: Key = vote.key
-        rival = next((other for other in votes.values() if other.key == key), None)
+        rival = next(
+            (other for other in votes.values() if other.seat == vote.seat and other.key == vote.key), None
+        )
         votes[vote.id] = vote
         self._vote_ids.add(vote.id)
         same = [other for other in votes.values() if other.seat == vote.seat]

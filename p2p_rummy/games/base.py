@@ -65,9 +65,10 @@ def value_of(plain: Any) -> Value:
     if kind is int:
         return cast("Value", plain if plain >= 0 else str(plain))
     if kind is list or kind is tuple:
-        return [value_of(item) for item in plain]
+        # Most items are text: no call for each.
+        return [item if type(item) is str else value_of(item) for item in plain]
     if plain is None:
         return []
-    if kind is dict and all(type(key) is str for key in plain):
+    if kind is dict and {str}.issuperset(map(type, plain)):
         return [[key, value_of(plain[key])] for key in sorted(plain)]
     raise TypeError(f"{plain!r} is not plain data: text, numbers, truth, lists, and maps with text for keys")
