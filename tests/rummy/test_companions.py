@@ -25,13 +25,20 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def processes() -> list[trio.Process]:
+    """All that were started."""
+    return []
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: list[trio.Process]) -> Path:
     """In place of the real program: it notes how it was started and waits for the end of its leash."""
     script = tmp_path / "program.py"
     script.write_text(PROGRAM)
 
     async def open_process(command: list[str], **how: object) -> trio.Process:
-        return await real([sys.executable, str(script), *command[3:]], **how)
+        processes.append(await real([sys.executable, str(script), *command[3:]], **how))
+        return processes[-1]
 
     real = trio.lowlevel.open_process
     monkeypatch.setattr(trio.lowlevel, "open_process", open_process)
@@ -67,13 +74,16 @@ def test_only_who_sat_at_the_table_returns_to_it(tmp_path: Path) -> None:
     assert [(bot.name, bot.words) for bot in returners(tmp_path, "aa")] == [("Ada", ("resume", "aa"))]
 
 
-async def test_a_bot_is_on_a_leash_and_gone_when_the_block_ends(program: Path) -> None:
+async def test_a_bot_is_on_a_leash_and_gone_when_the_block_ends(
+    program: Path, processes: list[trio.Process]
+) -> None:
     bot = Companion(name="Ada", home=program / "ada", words=("join", "RUMMY-1"), manner=("--pause", "0.0"))
     async with companions([bot]):
         await until_started(bot.home, 1)
     assert started(bot.home) == [f"join RUMMY-1 --pause 0.0 --home {bot.home} --json --leash"]
+    (process,) = processes
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)  # no child is left
+        os.waitpid(process.pid, os.WNOHANG)  # it has ended, and been waited for
 
 
 async def test_a_bot_that_stops_before_the_table_starts_is_told_and_stays_away(program: Path) -> None:
