@@ -96,13 +96,26 @@ def verify(public_key: bytes, tag: str, message: bytes, signature: bytes, *, sea
             "bad_signature", "the signature's S is at or above the group order", seat=seat
         )
     signed = frame(tag, message)
-    statement = hashlib.sha256(public_key + signature + signed).digest()
+    statement = _statement(public_key, signed, signature)
     if statement in _held:
         return
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, signed)
     except InvalidSignature:
         raise VerificationError("bad_signature", f"the signature ({tag}) does not hold", seat=seat) from None
+    _hold(statement)
+
+
+def hold(public_key: bytes, tag: str, message: bytes, signature: bytes) -> None:
+    """Take it that this signature holds: this process has made it.  Simulations do; real peers verify what they hear."""
+    _hold(_statement(public_key, frame(tag, message), signature))
+
+
+def _statement(public_key: bytes, signed: bytes, signature: bytes) -> bytes:
+    return hashlib.sha256(public_key + signature + signed).digest()
+
+
+def _hold(statement: bytes) -> None:
     if len(_held) >= _MOST_HELD:
         _held.clear()
     _held.add(statement)

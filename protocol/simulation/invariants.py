@@ -96,14 +96,14 @@ class Invariants:
         if not isinstance(deck, Deck | FastDeck) or not session._steps.course.cards_out:
             return
         self._who_can_read(time, seat, session.game, deck)
-        known = {slot: session.faces[slot] for slot in sorted(session.faces)}
+        known = dict(session.faces)
         for other in sessions.values():
             if (other.step, other.head) == (session.step, session.head):
                 known |= other.faces
         if deck.slot_count == self._packs.get(session.game.hand):
             # Cards that are shuffled again are in two slots, of which the old one does not count.
-            faces = {slot: deck.face(slot) for slot in range(deck.slot_count)}
-            known |= {slot: card for slot, card in faces.items() if card is not None}
+            face = deck.face
+            known |= {slot: card for slot in range(deck.slot_count) if (card := face(slot)) is not None}
         places: dict[int, int] = {}
         for slot, card in sorted(known.items()):
             if places.setdefault(card, slot) != slot:
@@ -117,13 +117,16 @@ class Invariants:
             return  # between hands no card has an owner
         owner: dict[Slot, Seat | None] = {slot: own for own in range(game.seats) for slot in game.hidden(own)}
         coming = dict(need.owners) if isinstance(need, Deal | Showdown) else {}
+        missing_of = deck.missing
         for slot in range(deck.slot_count):
-            missing = deck.missing(slot)
+            missing = missing_of(slot)
+            if len(missing) > 1:
+                continue
             if not missing and slot in owner and slot not in coming:
                 self._violate(
                     "secrecy", time, seat, f"closed slot {slot} of seat {owner[slot]} can be read by all"
                 )
-            elif len(missing) == 1 and (owner | coming).get(slot, -1) not in (None, missing[0]):
+            elif missing and coming.get(slot, owner.get(slot, -1)) not in (None, missing[0]):
                 self._violate(
                     "secrecy", time, seat, f"slot {slot} can be read by seat {missing[0]}, not its owner"
                 )

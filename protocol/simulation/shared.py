@@ -1,9 +1,12 @@
-"""Real decks for many peers in one process: what one peer has verified, the others need not compute again.
+"""What the peers of one process share: what one of them has verified, the others need not compute again.
 
-A check reads the deck and the body and nothing else, so its verdict is a function of both.  It is remembered under
-a digest of the deck, the context, the seat and the body's own bytes; another byte is another check.  The verifier's
-randomness is left out on purpose: honest verdicts do not depend on it but for a chance of 2**-128.  Only the
-simulation uses this: real peers never share memory.
+:class:`SharedIdentity`: what it has signed is known to hold.
+
+:class:`SharedDecks`: a check reads the deck and the body and nothing else, so its verdict is a function of both.  It is
+remembered under a digest of the deck, the context, the seat and the body's own bytes; another byte is another check.  The
+verifier's randomness is left out on purpose: honest verdicts do not depend on it but for a chance of 2**-128.
+
+Only the simulation uses this: real peers never share memory.
 """
 
 from __future__ import annotations
@@ -17,11 +20,22 @@ from protocol.dealing import RealDecks
 from protocol.deck import Deck
 from protocol.errors import VerificationError
 from protocol.game import Card, Slot
-from protocol.identity import tagged_hash
+from protocol.identity import Identity, hold, tagged_hash
 from protocol.proofs import Context
 
 Verdicts = dict[bytes, Any]
 MOST_VERDICTS = 4096
+
+
+class SharedIdentity(Identity):
+    """A simulated seat's key.  Any signature that it did not make is verified as anywhere."""
+
+    __slots__ = ()
+
+    def sign(self, tag: str, message: bytes) -> bytes:
+        signature = super().sign(tag, message)
+        hold(self.public_key, tag, message, signature)
+        return signature
 
 
 class SharedDecks(RealDecks):
