@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ipaddress
 import random
 import sys
 from collections.abc import AsyncIterable, Callable, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import trio
 
+from p2p_rummy import proxy
 from p2p_rummy.bots import LEVELS, make_bot
 from p2p_rummy.botseat import BotSeat, think_seconds
 from p2p_rummy.catalogue import _
@@ -31,6 +33,7 @@ from protocol import discovery
 from protocol.agreement import MAX_MILLISECONDS
 from protocol.errors import LocalProtocolError
 from protocol.peer import Home, Table
+from protocol.ticket import Address
 
 OpenTable = Callable[[Home], AbstractAsyncContextManager[Table]]
 
@@ -50,6 +53,13 @@ def add_chair(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bind", metavar="ADDRESS", help=_("listen at this address only"))
     parser.add_argument(
         "--port", metavar="PORT", type=port, help=_("listen on this port; 0 for any free one")
+    )
+    parser.add_argument(
+        "--only-at",
+        metavar="HOST:PORT",
+        type=only_at,
+        action="append",
+        help=_("tell the others to reach you here and nowhere else, such as at a p2p-rummy proxy"),
     )
     parser.add_argument("--leash", action="store_true", help=argparse.SUPPRESS)
 
@@ -85,6 +95,42 @@ def port(text: str) -> int:
     if not 0 <= value <= 65535:
         raise argparse.ArgumentTypeError(_("a port is 0 to 65535"))
     return value
+
+
+def only_at(text: str) -> Address:
+    """An address that the others are told: they look no name up, and no port is free to be picked."""
+    try:
+        host, number = proxy.address(text)
+        ipaddress.ip_address(host)
+    except ValueError:
+        number = 0
+    if not number:
+        raise argparse.ArgumentTypeError(
+            _(
+                "{text} is not an IP address and a port; write it as 127.0.0.1:4000 or [::1]:4000",
+                text=repr(text),
+            )
+        )
+    return Address(host=host, port=number)
+
+
+def add_unlisted(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--unlisted", action="store_true", help=_("tell nobody where you can be reached: you dial the others")
+    )
+
+
+def told(args: argparse.Namespace) -> list[Address] | None:
+    """What the others are told of where this peer is; None: where it listens."""
+    if not getattr(args, "unlisted", False):
+        addresses: list[Address] | None = args.only_at
+        return addresses
+    if args.only_at:
+        raise Complaint(
+            _("--only-at says where you can be reached, and --unlisted that you cannot: choose one"),
+            status=USAGE,
+        )
+    return []
 
 
 def sit_down(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.bots import LEVELS
 from p2p_rummy.catalogue import _
-from p2p_rummy.commands.chair import add_chair, checked_seats, long_seconds, seconds, sit_down
+from p2p_rummy.commands.chair import add_chair, checked_seats, long_seconds, seconds, sit_down, told
 from p2p_rummy.commands.terms import add_terms, chosen_rules, settled
 from p2p_rummy.companions import Companion, newcomers
 from p2p_rummy.home import open_home, player_name
@@ -110,9 +110,10 @@ def run(args: argparse.Namespace) -> int:
             bind=args.bind,
             port=args.port or 0,
             advertise=args.advertise,
+            only_at=told(args),
         ),
         invite=True,
-        announced=announced(args.bind, args.hidden, open_seats=seats - 1 - args.bots),
+        announced=announced(args.bind, args.hidden or bool(args.only_at), open_seats=seats - 1 - args.bots),
         pictures=announced(args.bind, hidden=False, open_seats=seats - 1 - args.bots),
         bots=bots,
     )

@@ -6,7 +6,7 @@ import argparse
 
 from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _
-from p2p_rummy.commands.chair import add_chair, sit_down
+from p2p_rummy.commands.chair import add_chair, add_unlisted, sit_down, told
 from p2p_rummy.home import open_home, player_name
 from protocol.peer import join_table
 from protocol.ticket import parse_ticket
@@ -16,6 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ticket", metavar="TICKET", nargs="+", help=_("the line that the host sees"))
     parser.add_argument("--name", metavar="NAME", help=_("your name at the table (remembered)"))
     add_chair(parser)
+    add_unlisted(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -24,6 +25,13 @@ def run(args: argparse.Namespace) -> int:
     return sit_down(
         args,
         lambda home: join_table(
-            home, ticket, agreed_game, name=name, bot=args.bot or "", bind=args.bind, port=args.port or 0
+            home,
+            ticket,
+            agreed_game,
+            name=name,
+            bot=args.bot or "",
+            bind=args.bind,
+            port=args.port or 0,
+            only_at=told(args),
         ),
     )

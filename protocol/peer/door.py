@@ -48,6 +48,7 @@ class Door:
     def __init__(self, identity: Identity, numbers: Iterator[int], port: int) -> None:
         self.routes: dict[tuple[Purpose, bytes], Route] = {}
         self.port = port
+        self.told_port = port
         self._identity = identity
         self._numbers = numbers
         self._strangers: dict[int, _Stranger] = {}
@@ -88,7 +89,9 @@ class Door:
 
         try:
             with stranger.scope:
-                connection = Connection.accepted(number, stream, self._identity, listening_port=self.port)
+                connection = Connection.accepted(
+                    number, stream, self._identity, listening_port=self.told_port
+                )
                 try:
                     greeting = await connection.handshake(self._judge)
                 except LinkLost:

@@ -67,6 +67,7 @@ class Life:
         self.numbers = itertools.count(1)
         self.tell, self.events = trio.open_memory_channel[TableEvent](math.inf)
         self.hosts: list[str] = []
+        self.only_at: tuple[Address, ...] | None = None
         self.door = Door(home.identity, self.numbers, 0)
         self.lobby_id = b""
         self.hosting: Hosting | None = None
@@ -100,8 +101,8 @@ class Life:
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """Where this peer listens."""
-        return reach_of(self.hosts, self.door.port)
+        """Where the others may reach this peer."""
+        return reach_of(self.hosts, self.door.port) if self.only_at is None else self.only_at
 
     # --- beginning and end ---
 
@@ -134,9 +135,15 @@ class Life:
             await trio.sleep_forever()
 
     async def listen(
-        self, bind: str | None, port: int, advertise: Sequence[str] = (), *, or_any_port: bool = False
+        self,
+        bind: str | None,
+        port: int,
+        advertise: Sequence[str] = (),
+        *,
+        only_at: Sequence[Address] | None = None,
+        or_any_port: bool = False,
     ) -> None:
-        """Open the door.  Raises CannotListen."""
+        """Open the door.  ``only_at``: what the others are told instead of where it is.  Raises CannotListen."""
         try:
             listeners, port = await self.network.listen(bind, port)
         except CannotListen:
@@ -144,7 +151,9 @@ class Life:
                 raise
             listeners, port = await self.network.listen(bind, 0)
         self.hosts = list(dict.fromkeys((*self.network.own_hosts(bind), *advertise)))[:MAX_ADDRESSES]
+        self.only_at = None if only_at is None else tuple(only_at)[:MAX_ADDRESSES]
         self.door.port = port
+        self.door.told_port = port if only_at is None else 0
         self._nursery.start_soon(self.door.serve, listeners)
 
     async def close(self) -> None:
@@ -254,7 +263,13 @@ class Life:
                 seat.key: book[number] for number, seat in enumerate(agreement.seats) if seat.key != own
             }
             mesh = Mesh(
-                self.network, self.home.identity, agreement.table, others, self, self.numbers, self.door.port
+                self.network,
+                self.home.identity,
+                agreement.table,
+                others,
+                self,
+                self.numbers,
+                self.door.told_port,
             )
             gallery = Gallery(agreement, self)
             self._mesh, self._gallery = mesh, gallery

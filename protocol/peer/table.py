@@ -33,7 +33,7 @@ from protocol.peer.joining import Joining
 from protocol.peer.life import Life, MakeGame, TableEvent
 from protocol.peer.tcp import Network, TcpNetwork
 from protocol.session import Session
-from protocol.ticket import TABLE_BYTES, Address, Ticket, ticket_fingerprint
+from protocol.ticket import TABLE_BYTES, Address, BadTicket, Ticket, ticket_fingerprint
 
 
 class Table:
@@ -62,12 +62,16 @@ class Table:
         table = self._life.lobby_id or self.agreement.table[:TABLE_BYTES]
         if not self._life.hosts:
             raise LocalProtocolError("a spectator has no ticket to give; pass on the one that you came with")
+        if not self.addresses:
+            raise LocalProtocolError(
+                "this peer has told nobody where it can be reached, so it has no ticket to give"
+            )
         key = self.home.identity.public_key
         return Ticket(table=table, fingerprint=ticket_fingerprint(key), addresses=self.addresses)
 
     @property
     def addresses(self) -> tuple[Address, ...]:
-        """Where this peer listens."""
+        """Where the others may reach this peer."""
         return self._life.addresses
 
     @property
@@ -194,18 +198,20 @@ async def host_table(
     bind: str | None = None,
     port: int = 0,
     advertise: Sequence[str] = (),
+    only_at: Sequence[Address] | None = None,
     network: Network | None = None,
 ) -> AsyncIterator[Table]:
     """Open a table; it starts when all seats of ``offer`` are taken.
 
     ``bind``: the address to listen at (None: all of them), ``port`` 0: any free one.  ``advertise``: further
-    hosts for the ticket, such as the outside of a router.  ``bot``: the level of the program that plays this
-    seat.  Raises CannotListen.
+    hosts for the ticket, such as the outside of a router.  ``only_at``: the others are told of these addresses and no
+    other, such as that of a proxy, and none is learned from the links that come from here.  ``bot``: the level of the
+    program that plays this seat.  Raises CannotListen.
     """
     life = Life(home, network or TcpNetwork(), make_game)
     own = claim(home.identity, name, os.urandom(NONCE_BYTES), bot=bot)
     async with life.running():
-        await life.listen(bind, port, advertise)
+        await life.listen(bind, port, advertise, only_at=only_at)
         life.open_lobby(Hosting(lobby.Host(offer, own, life.addresses), life.hear), os.urandom(TABLE_BYTES))
         yield Table(life)
 
@@ -220,16 +226,18 @@ async def join_table(
     bot: str = "",
     bind: str | None = None,
     port: int = 0,
+    only_at: Sequence[Address] | None = None,
     network: Network | None = None,
     consent: Callable[[lobby.Offer], None] = lambda offer: None,
 ) -> AsyncIterator[Table]:
     """Sit down at the table of a ticket; entered when the host has given a seat.
 
-    ``consent`` raises for an offer that this player will not play.  Raises CannotJoin, CannotListen.
+    ``only_at`` as in :func:`host_table`; empty: nobody is told, and only this peer dials.  ``consent`` raises for an offer
+    that this player will not play.  Raises CannotJoin, CannotListen.
     """
     life = Life(home, network or TcpNetwork(), make_game)
     async with life.running():
-        await life.listen(bind, port)
+        await life.listen(bind, port, only_at=only_at)
         await life.join(
             Joining(
                 network=life.network,
@@ -237,7 +245,7 @@ async def join_table(
                 ticket=ticket,
                 claim=claim(home.identity, name, os.urandom(NONCE_BYTES), bot=bot),
                 addresses=life.addresses,
-                listening_port=life.door.port,
+                listening_port=life.door.told_port,
                 numbers=life.numbers,
                 tell=life.hear,
                 consent=consent,
@@ -255,24 +263,28 @@ async def resume_table(
     *,
     bind: str | None = None,
     port: int | None = None,
+    only_at: Sequence[Address] | None = None,
     via: Sequence[Ticket] = (),
     network: Network | None = None,
 ) -> AsyncIterator[Table]:
     """Come back to a table of this home: ``name`` begins its id, None is the latest unfinished one.
 
     Listens on the port it had, if that is free, so that the others find it.  ``via``: tickets of others at the table,
-    for when everybody's address has changed meanwhile (:attr:`Table.ticket` of any of them).  Raises NoSuchTable,
-    CannotListen.
+    for when everybody's address has changed meanwhile (:attr:`Table.ticket` of any of them).  ``only_at`` as in
+    :func:`join_table`.  Raises NoSuchTable, BadTicket, CannotListen.
     """
     files = home.table(name)
     known, old_port = files.load_addresses()
+    for ticket in via:
+        if not any(map(ticket.is_for, files.agreement.keys)):
+            raise BadTicket("that ticket is of nobody who sits at this table; ask one of them for theirs")
     book = tuple(
         tuple(address for ticket in via if ticket.is_for(key) for address in ticket.addresses) + addresses
         for key, addresses in zip(files.agreement.keys, known, strict=True)
     )
     life = Life(home, network or TcpNetwork(), make_game)
     async with life.running():
-        await life.listen(bind, old_port if port is None else port, or_any_port=port is None)
+        await life.listen(bind, old_port if port is None else port, only_at=only_at, or_any_port=port is None)
         life.resume(files, book)
         yield Table(life)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from p2p_rummy.proxy import Weather, carry
 from protocol import PROTOCOL_VERSION, wire
 from protocol.errors import LocalProtocolError
 from protocol.events import CardsSeen, GameOver, Halted, MoveMade, TableAgreed, TurnBegan
@@ -31,7 +33,7 @@ from protocol.peer import (
 )
 from protocol.peer.memory import MemoryNetwork
 from protocol.peer.mesh import call
-from protocol.ticket import Address
+from protocol.ticket import Address, BadTicket, Ticket, ticket_fingerprint
 from protocol.wire import Purpose
 from tests.protocol.peers import OFFER, Player, all_over, company, joining, resuming, seat_all, until
 from tests.protocol.toy_game import toy_game
@@ -399,6 +401,68 @@ async def test_f06_players_whose_addresses_all_changed_meet_again_by_a_ticket(
         table = await nursery.start(one.play, resuming(network, one))
         await nursery.start(other.play, resuming(network, other, via=[table.ticket]))
         await all_over(players)
+
+
+async def test_f06_a_ticket_of_nobody_at_the_table_is_refused_and_the_home_is_free_again(
+    autojump_clock: MockClock, no_threads: None, tmp_path: Path, killing: Callable[[Player], None]
+) -> None:
+    async with company(tmp_path, 3) as (players, nursery):
+        network = MemoryNetwork()
+        await seat_all(network, players[:2], nursery, replace(OFFER, seats=2))
+        stranger = Ticket(
+            table=b"t" * 10,
+            fingerprint=ticket_fingerprint(players[2].home.identity.public_key),
+            addresses=(Address(host="10.0.0.3", port=4000),),
+        )
+        await until(lambda: all(player.of(CardsSeen) for player in players[:2]))
+        killing(players[1])
+        await trio.sleep(1)
+        with pytest.raises(BadTicket, match="of nobody who sits at this table"):
+            async with resuming(network, players[1], via=[stranger]):
+                pass
+        await nursery.start(players[1].play, resuming(network, players[1]))
+        await all_over(players[:2])
+
+
+# --- a proxy between -------------------------------------------------------------------------------------
+
+
+PROXY = Address(host="10.9.9.9", port=4100)
+
+
+async def relay(network: MemoryNetwork, to: Address) -> None:
+    """What connects to PROXY goes on to there."""
+    (listener,), _ = await network.at(PROXY.host).listen(None, PROXY.port)
+    async with trio.open_nursery() as nursery:
+        while True:
+            inside = await listener.accept()
+            outside = await network.at(PROXY.host).dial(to)
+            nursery.start_soon(carry, inside, outside, Weather(), random.Random(1))
+
+
+async def test_all_goes_through_a_proxy_if_only_that_is_told(
+    autojump_clock: MockClock, no_threads: None, tmp_path: Path
+) -> None:
+    """Nobody learns another address from a link, and the other, who is unlisted, is never dialled."""
+    async with company(tmp_path, 2) as (players, nursery):
+        network = MemoryNetwork()
+        host, guest = players
+        offer = replace(OFFER, seats=2, options=(("hands", "2"), ("rounds", "1")))
+        opening = host_table(
+            host.home, offer, toy_game, name="P1", network=network.at(host.host), port=4000, only_at=[PROXY]
+        )
+        table = await nursery.start(host.play, opening)
+        assert table.ticket.addresses == (PROXY,)
+        nursery.start_soon(relay, network, Address(host=host.host, port=4000))
+        await nursery.start(guest.play, joining(network, guest, table.ticket, only_at=[]))
+        await until(lambda: guest.of(MoveMade))
+        assert guest.table.addresses == ()
+        with pytest.raises(LocalProtocolError, match="no ticket to give"):
+            _ = guest.table.ticket
+        network.reset(guest.host, PROXY.host)
+        await all_over(players)
+    assert {address for place, address in network.dials if place != PROXY.host} == {PROXY}
+    assert {place for place, address in network.dials if address == PROXY} == {guest.host}
 
 
 # --- spectators ----------------------------------------------------------------------------------------

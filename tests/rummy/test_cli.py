@@ -38,6 +38,12 @@ Main = Callable[..., tuple[int, str, str]]
         (("presets", "save", "x", "--target", "500", "--set", "target=250"), "say different things"),
         (("presets", "add", "no rules at all"), "house rules are one line"),
         (("presets", "save"), "the following arguments are required: NAME"),
+        (("resume", "--via"), "argument --via: expected one argument"),
+        (("host", "--only-at", "here"), "'here' is not an IP address and a port; write it as 127.0.0.1:4000"),
+        (("host", "--only-at", "friend.example:4000"), "is not an IP address and a port"),
+        (("host", "--only-at", "127.0.0.1:0"), "is not an IP address and a port"),
+        (("host", "--unlisted"), "unrecognized arguments: --unlisted"),
+        (("resume", "--unlisted", "--only-at", "127.0.0.1:4000"), "choose one"),
     ],
 )
 def test_a_command_line_that_cannot_be_read_gets_one_line_and_status_2(
