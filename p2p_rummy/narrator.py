@@ -12,9 +12,11 @@ from typing import Any
 from p2p_rummy.catalogue import _, current_language, mark
 
 Public = Mapping[str, Any]
+Told = tuple[str, str]
+"""What is said of somebody (with ``{name}``), and what is said to the reader of itself: two sentences, not one with a word
+changed, because the verb changes too ("You has"), and in Japanese and Korean the form of address."""
 
-# For each verb: what is said of somebody, and what is said to the player who did it.
-SENTENCES: dict[str, tuple[str, str]] = {
+SENTENCES: dict[str, Told] = {
     "draw": (mark("{name} draws from the stock."), mark("You draw from the stock.")),
     "drawn": (mark("{name} draws {cards} from the stock."), mark("You draw {cards} from the stock.")),
     "take": (mark("{name} takes {cards} from the pile."), mark("You take {cards} from the pile.")),
@@ -96,6 +98,17 @@ def cards_from(before: Public | None, card: str) -> list[str]:
     """``card`` and everything above it in the pile (R23); nothing if it is not there."""
     pile: Sequence[str] = before["discard"] if before else ()
     return list(pile[pile.index(card) :]) if card in pile else []
+
+
+def of_seat(told: Told, seat: int, names: Sequence[str], me: int | None, **values: object) -> str:
+    """The sentence about ``seat`` for a reader who sits at ``me`` (None: nowhere)."""
+    of_another, of_reader = told
+    return _(of_reader, **values) if seat == me else _(of_another, name=names[seat], **values)
+
+
+def row_of(seats: Sequence[int], names: Sequence[str], me: int | None) -> str:
+    """Seats in a row, inside a sentence: Ann, you and Cy."""
+    return listed([_("you") if seat == me else names[seat] for seat in seats])
 
 
 def listed(names: Sequence[str]) -> str:

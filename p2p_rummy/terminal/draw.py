@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from p2p_rummy.cards import RANKS, SUITS
 from p2p_rummy.catalogue import _, mark, ngettext
-from p2p_rummy.narrator import listed
+from p2p_rummy.narrator import Told, listed, of_seat
 from p2p_rummy.terminal import rummoli
 from p2p_rummy.terminal.text import pad, printable, width, wrap
 
@@ -49,9 +49,9 @@ def table_lines(view: View, names: Sequence[str], style: Style, *, pending: Sequ
     """Everything needed to choose a move: who stands where, melds, pile, and the viewer's hand."""
     public = view["public"]
     if public["game"] == "rummoli":
-        return [*rummoli.table_lines(public, names, style.size), *hand_lines(view, style)]
+        return [*rummoli.table_lines(public, names, style.size, view["me"]), *hand_lines(view, style)]
     return [
-        *state_lines(public, names, style),
+        *state_lines(public, names, style, view["me"]),
         *meld_lines(public, names, style),
         *pile_lines(public, style),
         *extra_lines(public, names, style),
@@ -61,20 +61,23 @@ def table_lines(view: View, names: Sequence[str], style: Style, *, pending: Sequ
     ]
 
 
-def state_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
+def state_lines(public: View, names: Sequence[str], style: Style, me: int | None = None) -> list[str]:
     """The hand's number, the dealer, and each seat's total and number of cards."""
     words = []
     for seat, name in enumerate(names):
         held = len(public["hands"][seat]) if public["hands"] else 0
         state = ngettext("{count} card", "{count} cards", held)
         if seat in public.get("out", ()):
-            state = _("has left")
+            state = _("out of the hand")
         elif seat in public.get("floating", ()):
-            state = _("floats")
+            state = _("floating")
         comma = "," if seat < len(names) - 1 else ""
         words.append(f"{name} {public['scores'][seat]} ({state}){comma}")
-    head = _("Hand {hand}, {dealer} dealt.", hand=public["hand"], dealer=names[public["dealer"]])
+    head = of_seat(HAND, public["dealer"], names, me, hand=public["hand"])
     return wrap([*head.split(" "), *" ".join(words).split(" ")], style.size)
+
+
+HAND: Told = (mark("Hand {hand}, {name} dealt."), mark("Hand {hand}, you dealt."))
 
 
 def meld_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
@@ -242,13 +245,19 @@ def extra_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
     return [line for sentence in sentences for line in wrap(sentence.split(" "), style.size, rest="  ")]
 
 
-def dealer_draw_lines(public: View, names: Sequence[str], style: Style) -> list[str]:
+DRAWN: Told = (
+    mark("Drawn for the deal: {cards}. {name} deals."),
+    mark("Drawn for the deal: {cards}. You deal."),
+)
+
+
+def dealer_draw_lines(public: View, names: Sequence[str], style: Style, me: int | None = None) -> list[str]:
     """The cards that chose the first dealer (R10); nothing if chance did."""
     draws = public.get("extra", {}).get("dealer_draws")
     if not draws:
         return []
     cards = ", ".join(f"{names[row['seat']]} {row['card']}" for row in draws)
-    text = _("Drawn for the deal: {cards}. {dealer} deals.", cards=cards, dealer=names[public["dealer"]])
+    text = of_seat(DRAWN, public["dealer"], names, me, cards=cards)
     return wrap(text.split(" "), style.size)
 
 

@@ -19,7 +19,7 @@ import urwid
 
 from p2p_rummy import narrator
 from p2p_rummy.cards import card_name
-from p2p_rummy.catalogue import _, current_language, ngettext
+from p2p_rummy.catalogue import _, current_language, mark, ngettext
 from p2p_rummy.lines import lines_of
 from p2p_rummy.seat import Table, answer_by, is_answer, pass_if_forced
 from p2p_rummy.terminal.choose import choices
@@ -36,6 +36,11 @@ from protocol.game import Refused, Turn, Window
 KEPT_LINES = 200
 SHOWN_CLOCK_SECONDS = 3600
 """A longer time limit is none that a player has to watch (with two players there is none at all)."""
+
+SHUFFLED: narrator.Told = (
+    mark("{name} has shuffled; the proof holds ({count} ms)."),
+    mark("You have shuffled; the proof is made ({count} ms)."),
+)
 
 
 class FullScreen:
@@ -62,6 +67,9 @@ class FullScreen:
             _("You") if number == self.table.me else printable(seat.name)
             for number, seat in enumerate(self.table.agreement.seats)
         ]
+
+    def _row(self, seats: Sequence[int]) -> str:
+        return narrator.row_of(seats, self.names, self.table.me)
 
     def view(self) -> dict[str, Any]:
         return table_view(self.table.game, self.table.me, self.table.faces, {"links": self._links})
@@ -97,16 +105,9 @@ class FullScreen:
         match event:
             case events.TableAgreed(words=words):
                 self._tell(_("Everybody has signed the agreement."), _("Words: {words}", words=words))
-            case events.ShuffleVerified(seat=seat) if seat == self.table.me:
-                self._tell(_("You have shuffled and proved it."))
             case events.ShuffleVerified(seat=seat, milliseconds=took):
-                self._tell(
-                    _(
-                        "{name} has shuffled; the proof holds ({count} ms).",
-                        name=self.names[seat],
-                        count=max(1, round(took)),
-                    )
-                )
+                count = max(1, round(took))
+                self._tell(narrator.of_seat(SHUFFLED, seat, self.names, self.table.me, count=count))
             case events.TurnBegan(seat=seat, deadline=deadline):
                 mine = seat == self.table.me and deadline - self._now() < SHOWN_CLOCK_SECONDS
                 self._deadline = deadline if mine else None
@@ -132,8 +133,7 @@ class FullScreen:
                 self._tell(_("Hand {hand} is over.", hand=hand))
                 self.pointing.page = "scores"
             case events.GameOver(winners=winners):
-                names = narrator.listed([self.names[seat] for seat in winners])
-                self._tell(_("The game is over; {names} won. q leaves.", names=names))
+                self._tell(_("The game is over; {names} won. q leaves.", names=self._row(winners)))
                 self.pointing.page = "scores"
             case events.ChatSaid(seat=seat, text=text):
                 self._tell(f"{self.names[seat]}: {printable(text)}")
@@ -141,7 +141,7 @@ class FullScreen:
                 self._tell(f"{self.names[seat]} {printable(reaction)}")
             case _:
                 self._note_link(event)
-                self._tell(*trouble_lines(event, self.names, self._now()))
+                self._tell(*trouble_lines(event, self.names, self._now(), self.table.me))
         if isinstance(event, events.CardsDealt | events.TurnBegan | events.WindowOpened):
             # A step's close is told before its move: what stood before the move is what stood when it was asked for.
             self._before = self.table.game.snapshot()
@@ -318,7 +318,7 @@ class FullScreen:
         except Refused as error:
             self._alarm(narrator.refusal(error.code, str(error), error.rule, error.cards))
         except LocalProtocolError:
-            waiting = narrator.listed([self.names[seat] for seat in self.table.waiting_for])
+            waiting = self._row(self.table.waiting_for)
             self._alarm(_("Nothing is asked of you now; {names} to act.", names=waiting))
         else:
             self.pointing.picked.clear()

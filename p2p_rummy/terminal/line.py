@@ -182,9 +182,10 @@ class LineMode:
             if event.sealed and seconds and not prompt:
                 self._say(
                     ngettext(
-                        "The others may call, {count} second.",
-                        "The others may call, {count} seconds.",
+                        "{names} may call, {count} second.",
+                        "{names} may call, {count} seconds.",
                         seconds,
+                        names=self._story.row(event.seats),
                     )
                 )
             return

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 
-from p2p_rummy.catalogue import _, current_language, ngettext
+from p2p_rummy.catalogue import _, current_language, mark, ngettext
 from p2p_rummy.terminal.look import look_for
 from p2p_rummy.terminal.qr import code_lines
 from p2p_rummy.terminal.text import columns, printable, wrapped
@@ -17,6 +17,14 @@ from protocol.identity import fingerprint
 from protocol.lobby import Offer, Proposed, Roster, RosterChanged, Started
 from protocol.peer import Acquaintance, Table
 from protocol.quorum import quorum
+
+UNREACHABLE = mark(
+    "{name} cannot be reached from here: {reason}. The others pass everything on; nothing is lost."
+)
+UNREACHABLE_AT_TWO = mark(
+    "{name} cannot be reached from here: {reason}. It is dialled again and again, and nothing is lost; if it lasts, "
+    "`p2p-rummy doctor` looks for the fault."
+)
 
 
 class LineLobby:
@@ -31,6 +39,8 @@ class LineLobby:
         self._pictures = pictures
         self._key = table.home.identity.public_key
         self._known: tuple[SeatClaim, ...] = ()
+        self._proposed = False
+        """A table that is resumed begins without a proposal: it was signed long ago."""
 
     def opened(self) -> None:
         if self._pictures:
@@ -53,24 +63,24 @@ class LineLobby:
                 self._warn([seat for seat in roster.claims if seat not in self._known])
                 self._known = roster.claims
             case Proposed(agreement=agreement):
+                self._proposed = True
                 self._write(agreement_lines(agreement, self._key))
                 self._write(
                     coalition_lines(len(agreement.seats), strict=agreement.strict, patient=agreement.patient)
                 )
             case Started():
-                self._write([_("All seats are taken; everybody signs.")])
+                self._write(
+                    [
+                        _("All seats are taken; everybody signs.")
+                        if self._proposed
+                        else _("The table is taken up again as it was left.")
+                    ]
+                )
 
     def unreachable(self, seat: int, reason: str) -> None:
-        name = printable(self._table.agreement.seats[seat].name)
-        self._write(
-            [
-                _(
-                    "{name} cannot be reached from here: {reason}. The others pass everything on; nothing is lost.",
-                    name=name,
-                    reason=printable(reason),
-                )
-            ]
-        )
+        seats = self._table.agreement.seats
+        sentence = UNREACHABLE if len(seats) > 2 else UNREACHABLE_AT_TWO
+        self._write([_(sentence, name=printable(seats[seat].name), reason=printable(reason))])
 
     def typed(self, line: str) -> None:
         match line.strip().lower():

@@ -120,7 +120,9 @@ def paint(
     bottom = [*hand, *offered, _foot(pointing, columns)]
     top = [head, *_seats(public, names, view, columns)]
     if public["game"] == "rummoli":
-        pile = [[("plain", " " + line)] for line in rummoli.table_lines(public, names, columns - 2)]
+        pile = [
+            [("plain", " " + line)] for line in rummoli.table_lines(public, names, columns - 2, view["me"])
+        ]
     else:
         top += _melds(public, names, look, columns)
         pile = [*_pile(public, pointing, look, columns), *_duties(public, names, columns)]
@@ -173,9 +175,9 @@ def _seats(
         held = len(public["hands"][seat]) if public["hands"] else 0
         words = ngettext("{count} card", "{count} cards", held)
         if seat in public.get("out", ()):
-            words = _("has left")
+            words = _("out of the hand")
         elif seat in public.get("floating", ()):
-            words = _("floats")
+            words = _("floating")
         dealer = " " + _("(dealer)") if seat == public["dealer"] else ""
         state = f"  {facts[str(seat)]}" if str(seat) in facts else ""
         text = f" {name}{dealer}: {public['scores'][seat]}, {words}{state}"

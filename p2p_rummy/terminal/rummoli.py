@@ -6,26 +6,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from p2p_rummy.catalogue import _, mark, ngettext
+from p2p_rummy.narrator import Told, of_seat
 from p2p_rummy.terminal.text import wrap
 
 Public = Mapping[str, Any]
 
 COLOURS = {"black": mark("black"), "red": mark("red")}
+ROUND: Told = (mark("Round {round}, {name} dealt."), mark("Round {round}, you dealt."))
+SHOWED: Told = (mark("{name} showed {cards}: {hand}."), mark("You showed {cards}: {hand}."))
+FAULT: Told = (
+    mark("The last round was void: {name} said `{said}` holding {cards} ({rule})."),
+    mark("The last round was void: you said `{said}` holding {cards} ({rule})."),
+)
 
 
-def table_lines(public: Public, names: Sequence[str], size: int) -> list[str]:
+def table_lines(public: Public, names: Sequence[str], size: int, me: int | None = None) -> list[str]:
     """Everything that lies open, in the order in which a player looks."""
     extra = public["extra"]
     sentences = [
-        _("Round {round}, {dealer} dealt.", round=public["hand"], dealer=names[public["dealer"]]),
+        of_seat(ROUND, public["dealer"], names, me, round=public["hand"]),
         _("Chips: {chips}.", chips=_by_seat(extra["chips"], names)),
         _("Pots: {pots}.", pots=", ".join(f"{_pot(pot)} {chips}" for pot, chips in extra["pots"].items())),
         _("Cards: {cards}.", cards=_by_seat(extra["cards"], names)),
         *auction(extra, names),
         *betting(extra, names),
-        *shown(extra, names),
+        *shown(extra, names, me),
         *stops(extra, names),
-        *faults(extra, names),
+        *faults(extra, names, me),
     ]
     return [line for sentence in sentences for line in wrap(sentence.split(" "), size, rest="  ")]
 
@@ -57,17 +64,12 @@ def betting(extra: Public, names: Sequence[str]) -> list[str]:
     ]
 
 
-def shown(extra: Public, names: Sequence[str]) -> list[str]:
+def shown(extra: Public, names: Sequence[str], me: int | None = None) -> list[str]:
     """The poker hands laid open."""
     if extra["played"]:
         return []
     return [
-        _(
-            "{name} showed {cards}: {hand}.",
-            name=names[row["seat"]],
-            cards=" ".join(row["cards"]),
-            hand=_(row["hand"]),
-        )
+        of_seat(SHOWED, row["seat"], names, me, cards=" ".join(row["cards"]), hand=_(row["hand"]))
         for row in extra["shown"]
     ]
 
@@ -92,12 +94,14 @@ def stops(extra: Public, names: Sequence[str]) -> list[str]:
     return lines
 
 
-def faults(extra: Public, names: Sequence[str]) -> list[str]:
+def faults(extra: Public, names: Sequence[str], me: int | None = None) -> list[str]:
     """Why the last round was void (R236)."""
     return [
-        _(
-            "The last round was void: {name} said `{said}` holding {cards} ({rule}).",
-            name=names[fault["seat"]],
+        of_seat(
+            FAULT,
+            fault["seat"],
+            names,
+            me,
             said=fault["said"],
             cards=" ".join(fault["cards"]),
             rule=fault["rule"],

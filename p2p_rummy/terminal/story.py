@@ -13,13 +13,26 @@ from typing import Any
 
 from p2p_rummy import narrator
 from p2p_rummy.cards import card_name
-from p2p_rummy.catalogue import _
+from p2p_rummy.catalogue import _, mark
 from p2p_rummy.seat import Table
 from p2p_rummy.terminal import draw
 from p2p_rummy.terminal.text import printable, wrapped
 from p2p_rummy.terminal.trouble import trouble_lines
 from p2p_rummy.view import table_view
 from protocol import events
+
+ANSWER_VOID: narrator.Told = (
+    mark("The answer of {name} counts as a pass: {text} ({rule})."),
+    mark("Your answer counts as a pass: {text} ({rule})."),
+)
+SHUFFLED: narrator.Told = (
+    mark("  {name} has shuffled; the proof holds ({count} ms)."),
+    mark("  Your shuffle is made and proved ({count} ms)."),
+)
+NEAREST: narrator.Told = (
+    mark("{name}: nearest to the discarder's left, so this call counts (R109)."),
+    mark("You are nearest to the discarder's left, so your call counts (R109)."),
+)
 
 
 class Story:
@@ -45,7 +58,11 @@ class Story:
         ]
 
     def row(self, seats: Sequence[int]) -> str:
-        return narrator.listed([self.names[seat] for seat in seats])
+        """Inside a sentence."""
+        return narrator.row_of(seats, self.names, self.table.me)
+
+    def _of(self, told: narrator.Told, seat: int, **values: object) -> str:
+        return narrator.of_seat(told, seat, self.names, self.table.me, **values)
 
     # --- what happens ----------------------------------------------------------------------------------
 
@@ -79,14 +96,7 @@ class Story:
             case events.MoveMade(seat=seat, text=text):
                 return self._moved(seat, text)
             case events.AnswerVoid(seat=seat, text=text, rule=rule):
-                return [
-                    _(
-                        "The answer of {name} counts as a pass: {text} ({rule}).",
-                        name=self.names[seat],
-                        text=printable(text),
-                        rule=rule,
-                    )
-                ]
+                return [self._of(ANSWER_VOID, seat, text=printable(text), rule=rule)]
             case events.Ruled():
                 return self._ruled(event)
             case events.HandOver(hand=hand) if hand > 0:  # 0 is the draw for the first deal
@@ -98,7 +108,7 @@ class Story:
             case events.Reacted(seat=seat, reaction=reaction):
                 return [f"{self.names[seat]} {printable(reaction)}"]
             case _:
-                return trouble_lines(event, self.names, now)
+                return trouble_lines(event, self.names, now, self.table.me)
 
     def look(self) -> None:
         """Remember the table as it stands now: what a move is told against.
@@ -129,9 +139,7 @@ class Story:
             return []  # our own shuffle is checked like the others', after it was made
         self._shuffled.add(seat)
         took = max(1, round(milliseconds))
-        if seat == self.table.me:
-            return [_("  Your shuffle is made and proved ({count} ms).", count=took)]
-        return [_("  {name} has shuffled; the proof holds ({count} ms).", name=self.names[seat], count=took)]
+        return [self._of(SHUFFLED, seat, count=took)]
 
     def _seen(self, faces: events.Faces) -> list[str]:
         """New faces of our own: the deal, a drawn card, or a hand that was swapped."""
@@ -154,7 +162,7 @@ class Story:
         view = self._view()
         drawn: list[str] = []
         if view["public"]["hand"] == 1:
-            drawn = draw.dealer_draw_lines(view["public"], self.names, self.style)
+            drawn = draw.dealer_draw_lines(view["public"], self.names, self.style, self.table.me)
         return [*drawn, _("The cards are dealt."), *draw.hand_lines(view, self.style)]
 
     def _hand_is_read(self) -> bool:
@@ -180,10 +188,7 @@ class Story:
         calls = [(seat, text) for seat, text in event.answers if self.table.game.is_call(text)]
         told = [line for seat, text in calls for line in self._told(seat, text)]
         if len(calls) > 1 and event.winner is not None:
-            winner = self.names[event.winner]
-            told.append(
-                _("{name}: nearest to the discarder's left, so this call counts (R109).", name=winner)
-            )
+            told.append(self._of(NEAREST, event.winner))
         return told
 
     # --- results ---------------------------------------------------------------------------------------
@@ -201,7 +206,7 @@ class Story:
             return ["", _("The game ends without a winner."), *self.log_lines()]
         end = _(
             "The game is over. {names}: {score} points, and the game.",
-            names=self.row(event.winners),
+            names=narrator.listed([self.names[seat] for seat in event.winners]),
             score=event.scores[event.winners[0]],
         )
         return ["", end, *self.log_lines()]

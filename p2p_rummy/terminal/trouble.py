@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from p2p_rummy.cards import card_name
 from p2p_rummy.catalogue import _, mark, ngettext
 from p2p_rummy.fault_words import fault_words
-from p2p_rummy.narrator import listed
+from p2p_rummy.narrator import Told, of_seat, row_of
 from p2p_rummy.terminal.text import printable
 from protocol import events
 from protocol.events import Accusation, Pause
@@ -28,27 +28,79 @@ PAUSES: dict[Pause, str] = {
     ),
 }
 
-ACCUSATIONS: dict[Accusation, str] = {
-    Accusation.SUSPECTED: mark("{name} has not answered: {reason}. That proves nothing."),
-    Accusation.EXPOSED: mark(
-        "{name} signed two statements that contradict each other ({reason}). The proof is kept."
+TWO_LEFT = mark(
+    "The table waits for {names}: with two left in the hand nobody is dropped. It goes on when the other is back; "
+    "`leave` now and `p2p-rummy resume` later loses nothing."
+)
+"""As Pause.TWO_PLAYERS, where more than two sit at the table."""
+
+ACCUSATIONS: dict[Accusation, Told] = {
+    Accusation.SUSPECTED: (
+        mark("{name} has not answered: {reason}. That proves nothing."),
+        mark("You have not answered: {reason}. That proves nothing."),
     ),
-    Accusation.ILLEGAL: mark(
-        "{name} signed what the rules of the table forbid ({reason}). The proof is kept."
+    Accusation.EXPOSED: (
+        mark("{name} signed two statements that contradict each other ({reason}). The proof is kept."),
+        mark("Your key signed two statements that contradict each other ({reason}). The proof is kept."),
+    ),
+    Accusation.ILLEGAL: (
+        mark("{name} signed what the rules of the table forbid ({reason}). The proof is kept."),
+        mark("You signed what the rules of the table forbid ({reason}). The proof is kept."),
     ),
 }
+ABANDONED: Told = (
+    mark(
+        "{name} has waited as long as was agreed: the table is recorded as abandoned. Nobody has won by it, and if all "
+        "come back it goes on."
+    ),
+    mark(
+        "You have waited as long as was agreed: the table is recorded as abandoned. Nobody has won by it, and if all "
+        "come back it goes on."
+    ),
+)
+ABSENT: Told = (
+    mark("{name} did not answer in time; that counts as a pass."),
+    mark("You did not answer in time; that counts as a pass."),
+)
+LEFT: Told = (
+    mark("{name} has left the hand."),
+    mark("You are out of this hand; you sit down again at the next one."),
+)
+LEFT_CARDS: Told = (
+    mark("{name} has left the hand; its cards were: {cards}. The others play on."),
+    mark(
+        "You are out of this hand; your cards were: {cards}. The others play on; you sit down again at the next hand."
+    ),
+)
+LEFT_VOID: Told = (
+    mark("{name} has left and the hand is void; the next one is dealt."),
+    mark(
+        "You are out and the hand is void; the next one is dealt without you, and you sit down again after it."
+    ),
+)
+RETURNED: Told = (mark("{name} sits down again."), mark("You sit down again."))
+REFUSED: Told = (
+    mark("A connection from {name} was closed: {reason}."),
+    mark("A connection with your own key was closed: {reason}."),
+)
 
 
-def trouble_lines(event: events.Event, names: Sequence[str], now: float) -> list[str]:
-    """What to say about an event that is no part of a quiet game; nothing for those that need no words."""
+def trouble_lines(event: events.Event, names: Sequence[str], now: float, me: int | None = None) -> list[str]:
+    """What to say about an event that is no part of a quiet game; nothing for those that need no words.
+
+    ``me`` is the seat that reads it, None if it is nobody's.
+    """
 
     def row(seats: Sequence[int]) -> str:
-        return listed([names[seat] for seat in seats])
+        return row_of(seats, names, me)
+
+    def of(told: Told, seat: int, **values: object) -> list[str]:
+        return [of_seat(told, seat, names, me, **values)]
 
     match event:
-        case events.Connected(seat=seat) if seat is not None:
+        case events.Connected(seat=seat) if seat is not None and seat != me:
             return [_("{name} is connected.", name=names[seat])]
-        case events.Disconnected(seat=seat) if seat is not None:
+        case events.Disconnected(seat=seat) if seat is not None and seat != me:
             return [_("The connection to {name} is lost; it is being dialled again.", name=names[seat])]
         case events.Waiting(seats=seats, deadline=deadline):
             left = round(deadline - now)
@@ -57,10 +109,10 @@ def trouble_lines(event: events.Event, names: Sequence[str], now: float) -> list
             return [ngettext("Waiting for {names}: {count} second.", "Waiting for {names}: {count} seconds.", left,
                              names=row(seats))]  # fmt: skip
         case events.Suspended(seats=seats, why=why):
-            return [_(PAUSES[why], names=row(seats))]
+            two_left = why is Pause.TWO_PLAYERS and len(names) > 2
+            return [_(TWO_LEFT if two_left else PAUSES[why], names=row(seats))]
         case events.Abandoned(seat=seat):
-            return [_("{name} has waited as long as was agreed: the table is recorded as abandoned. Nobody has won by "
-                      "it, and if all come back it goes on.", name=names[seat])]  # fmt: skip
+            return of(ABANDONED, seat)
         case events.HandVoid():
             return [
                 _("A card is none of the pack, and nobody can be blamed: the hand is void and dealt again.")
@@ -68,24 +120,23 @@ def trouble_lines(event: events.Event, names: Sequence[str], now: float) -> list
         case events.Continued():
             return [_("The table goes on.")]
         case events.SeatAbsent(seat=seat, dropped=False):
-            return [_("{name} did not answer in time; that counts as a pass.", name=names[seat])]
+            return of(ABSENT, seat)
         case events.SeatDropped(seat=seat, void=True):
-            return [_("{name} has left and the hand is void; the next one is dealt.", name=names[seat])]
+            return of(LEFT_VOID, seat)
         case events.SeatDropped(seat=seat, faces=faces):
-            cards = " ".join(card_name(card) for _slot, card in faces) or "-"
-            return [_("{name} has left the hand; its cards were: {cards}. The others play on.", name=names[seat],
-                      cards=cards)]  # fmt: skip
+            cards = " ".join(card_name(card) for _slot, card in faces)
+            return of(LEFT_CARDS, seat, cards=cards) if cards else of(LEFT, seat)
         case events.SeatReturned(seat=seat):
-            return [_("{name} sits down again.", name=names[seat])]
+            return of(RETURNED, seat)
         case events.EpochBegan(undone=undone) if undone:
             return [_("The table decided otherwise than was seen here; the last steps are taken back.")]
         case events.EvidenceFound(seat=seat, accusation=accusation, reason=reason, message=message):
+            return of(ACCUSATIONS[accusation], seat, reason=fault_words(reason, printable(message)))
+        case events.LinkRefused(seat=None, reason=reason, message=message):
             said = fault_words(reason, printable(message))
-            return [_(ACCUSATIONS[accusation], name=names[seat], reason=said)]
-        case events.LinkRefused(seat=seat, reason=reason, message=message):
-            who = names[seat] if seat is not None else _("a stranger")
-            said = fault_words(reason, printable(message))
-            return [_("A connection from {name} was closed: {reason}.", name=who, reason=said)]
+            return [_("A connection from a stranger was closed: {reason}.", reason=said)]
+        case events.LinkRefused(seat=int(seat), reason=reason, message=message):
+            return of(REFUSED, seat, reason=fault_words(reason, printable(message)))
         case events.SittingOut(reason=reason, message=message):
             said = fault_words(reason, printable(message))
             return [_("You sit out this hand: {reason}.", reason=said.removesuffix("."))]

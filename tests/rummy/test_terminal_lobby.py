@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from p2p_rummy.terminal.lobby import agreement_lines, change_lines, coalition_lines, roster_lines
+from p2p_rummy.terminal.lobby import (
+    LineLobby,
+    agreement_lines,
+    change_lines,
+    coalition_lines,
+    roster_lines,
+)
 from p2p_rummy.terminal.trouble import trouble_lines
 from protocol import events
 from protocol.agreement import Agreement, SeatClaim, claim
 from protocol.events import Accusation, Pause
 from protocol.identity import Identity, fingerprint
-from protocol.lobby import Offer, Roster
+from protocol.lobby import Offer, Proposed, Roster, Started
 
 ANN, BO, CY = (Identity(bytes([n]) * 32) for n in (1, 2, 3))
 NAMES = ["You", "Bo", "Cy"]
@@ -102,6 +111,44 @@ def test_trouble_is_one_plain_sentence(event: events.Event, says: str) -> None:
     (line,) = trouble_lines(event, NAMES, 10.0)
     assert says in line
     assert "\x1b" not in line
+
+
+def test_whoever_is_left_in_the_hand_is_counted_not_whoever_sits_at_the_table() -> None:
+    paused = events.Suspended(seats=(1,), step=4, why=Pause.TWO_PLAYERS)
+    assert "with two players nobody is ever dropped" in trouble_lines(paused, ["You", "Bo"], 0.0)[0]
+    assert "with two left in the hand nobody is dropped" in trouble_lines(paused, NAMES, 0.0)[0]
+
+
+def lobby_of(*seats: SeatClaim) -> tuple[LineLobby, list[str], Agreement]:
+    """Ann's lobby, what it writes, and the table's agreement."""
+    agreement = offer().agreement(seats)
+    lines: list[str] = []
+    table: Any = SimpleNamespace(
+        home=SimpleNamespace(identity=ANN, friends=None), agreement=agreement, roster=None
+    )
+    return LineLobby(table, lines.extend), lines, agreement
+
+
+def test_at_a_table_of_two_there_are_no_others_to_pass_anything_on() -> None:
+    lobby, lines, _agreement = lobby_of(*claims())
+    lobby.unreachable(1, "refused")
+    assert " ".join(" ".join(lines).split()) == (
+        "Bo cannot be reached from here: refused. It is dialled again and again, and nothing is lost; if it lasts, "
+        "`p2p-rummy doctor` looks for the fault."
+    )
+    lobby, lines, _agreement = lobby_of(*claims(), claim(CY, "Cy", b"c" * 32))
+    lobby.unreachable(2, "refused")
+    assert "Cy cannot be reached from here: refused. The others pass everything on" in lines[0]
+
+
+def test_only_a_new_table_is_signed_by_everybody_one_that_is_resumed_goes_on() -> None:
+    lobby, lines, agreement = lobby_of(*claims())
+    lobby.event(Proposed(agreement=agreement))
+    lobby.event(Started(agreement=agreement, addresses=()))
+    assert lines[-1] == "All seats are taken; everybody signs."
+    resumed, lines, agreement = lobby_of(*claims())
+    resumed.event(Started(agreement=agreement, addresses=()))
+    assert lines == ["The table is taken up again as it was left."]
 
 
 def test_quiet_events_need_no_words() -> None:
