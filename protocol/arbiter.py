@@ -198,8 +198,10 @@ class Decision:
         if self._paused or self.outcome is not None:
             return None
         times: list[float] = []
-        if self._stance.patient and self.tentative is None:
+        if self._stance.tentative is None and self._stance.patient:
             times.append(self._patience_ends)
+        elif not self.round:
+            return None
         if self.round and (self.round + 1, Kind.ROUND_CHANGE) not in self._stance.said:
             times.append(self._round_ends)
         return min(times, default=None)

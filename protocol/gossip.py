@@ -303,8 +303,12 @@ class Links:
     def take_messages(self) -> list[tuple[int, bytes]]:
         """What is queued, as messages by link."""
         messages: list[tuple[int, bytes]] = []
+        written: dict[tuple[bytes, ...], list[bytes]] = {}  # most links are sent the same
         for link in self._links.values():
             if link.outbox:
-                messages += [(link.number, data) for data in write_entries(link.outbox)]
+                ids = tuple(entry.id for entry in link.outbox)
+                if ids not in written:
+                    written[ids] = write_entries(link.outbox)
+                messages += [(link.number, data) for data in written[ids]]
                 link.outbox = []
         return messages

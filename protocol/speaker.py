@@ -44,9 +44,9 @@ class Speaker:
     def deadline(self, *, wanting: bool) -> float | None:
         """When there is something to say that waits for a countdown."""
         here = self._here
-        if here.voice is None or here.quiet or wanting or not here.tail.may_sign:
+        if here.voice is None or here.course.stage is not Stage.SEALED or wanting or not self.owes:
             return None
-        return here.voice.closes_at if self.owes and here.course.stage is Stage.SEALED else None
+        return None if here.quiet or not here.tail.may_sign else here.voice.closes_at
 
     def speak(self, now: float, *, wanting: bool) -> bool:
         """Sign what this seat owes, if it may.  Whether there was anything to do."""

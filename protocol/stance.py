@@ -40,6 +40,8 @@ class Stance:
         self.said: dict[tuple[int, Kind], Closing] = {}
         """The own votes, by round and kind."""
         self.exposed: set[int] = set()
+        self.equivocated = False
+        """Two responses of one seat are held."""
         self._held: dict[int, list[bytes]] = {}
 
     # --- what is held ----------------------------------------------------------------------------------
@@ -52,17 +54,13 @@ class Stance:
         entries.append(entry)
         if len(entries) > 1:
             self.exposed.add(seat)
+            self.equivocated = True
         return True
 
     @property
     def missing(self) -> tuple[int, ...]:
         """The seats that owe a response of which none is held, or none that counts."""
         return tuple(seat for seat in self.owed if seat not in self._held or seat in self.exposed)
-
-    @property
-    def equivocated(self) -> bool:
-        """Whether two responses of one seat are held."""
-        return any(len(entries) > 1 for entries in self._held.values())
 
     @property
     def holding(self) -> Closing:
@@ -76,6 +74,8 @@ class Stance:
         """Whether this seat may sign what stands on its tentative close, while that may still be overridden."""
         if self.tentative is None:
             return False
+        if not self.said:
+            return not self.locked_against(self.tentative)
         voted = (
             closing for (_, kind), closing in self.said.items() if kind in (Kind.PREVOTE, Kind.PRECOMMIT)
         )

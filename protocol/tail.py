@@ -66,14 +66,11 @@ class Confirmed:
 class _Step:
     decision: Decision
     seats: frozenset[int]
+    quorum: int
     whole: bool = False
     """Nobody can be absent from this step."""
     standing: set[int] = field(default_factory=set)
     second: set[int] = field(default_factory=set)
-
-    @property
-    def quorum(self) -> int:
-        return quorum(len(self.seats))
 
     @property
     def authors(self) -> set[int]:
@@ -110,16 +107,17 @@ class Tail:
 
     def decision(self, slot: Slot) -> Decision | None:
         """The decision about this slot, if it is in the tail."""
-        return next((step.decision for step in self._steps if step.decision.slot == slot), None)
+        step = self._of(slot)
+        return None if step is None else step.decision
 
     def acknowledged(self, slot: Slot, seat: int, entry: bytes) -> frozenset[int]:
         """The other seats that have said, by a vote or by an entry that stands on it, that they hold this response."""
-        for step in self._steps:
-            if step.decision.slot == slot:
-                voted = step.decision.acknowledged(seat, entry)
-                stand = step.standing if (seat, entry) in (step.decision.closing or ()) else set[int]()
-                return (voted | stand) - {seat}
-        return frozenset()
+        step = self._of(slot)
+        if step is None:
+            return frozenset()
+        voted = step.decision.acknowledged(seat, entry)
+        stand = step.standing if (seat, entry) in (step.decision.closing or ()) else set[int]()
+        return (voted | stand) - {seat}
 
     def votes(self) -> tuple[Entry, ...]:
         """The votes to give to a neighbour that may have missed some (when a link comes up)."""
@@ -162,7 +160,9 @@ class Tail:
             votes=[vote for vote in votes if slot.holds(vote)],
             kept=[certificate for certificate in kept if slot.holds(certificate.votes[0])],
         )
-        self._steps.append(_Step(decision=decision, seats=frozenset(keys), whole=whole))
+        self._steps.append(
+            _Step(decision=decision, seats=frozenset(keys), quorum=quorum(len(keys)), whole=whole)
+        )
         for seat in self._exposed.intersection(() if whole else owed):
             decision.expose(seat, now)
         self._settle(now)
@@ -295,9 +295,13 @@ class Tail:
         """Tell each decision whose close is prepared."""
         prepared = False
         for step in reversed(self._steps):
-            if step.decision.tentative is not None and (prepared or len(step.standing) >= step.quorum):
-                step.decision.prepared(now)
-            prepared = prepared or step.decision.lock is not None
+            decision = step.decision
+            if decision.lock is None:
+                if (prepared or len(step.standing) >= step.quorum) and decision.tentative is not None:
+                    decision.prepared(now)
+                prepared = prepared or decision.lock is not None
+            else:
+                prepared = True
 
     def _confirm(self) -> None:
         """Tell each decision whose close is confirmed."""
@@ -315,6 +319,14 @@ class Tail:
         closing = confirmed.decision.closing
         assert closing is not None, "entries of later steps are held only once a step is closed"
         self._effects.append(Confirmed(slot=confirmed.decision.slot, closing=closing))
+
+    def _of(self, slot: Slot) -> _Step | None:
+        """The step of this slot; it is asked for the late ones most."""
+        for step in reversed(self._steps):
+            known = step.decision.slot
+            if known is slot or (known.step == slot.step and known == slot):
+                return step
+        return None
 
     def _index(self, step: int) -> int:
         for number, item in enumerate(self._steps):

@@ -61,12 +61,16 @@ def value_of(plain: Any) -> Value:
     """
     kind = type(plain)
     if kind is str or kind is bool:
-        return cast("Value", plain)
+        value: Value = plain
+        return value
     if kind is int:
-        return cast("Value", plain if plain >= 0 else str(plain))
+        return plain if plain >= 0 else str(plain)
     if kind is list or kind is tuple:
-        # Most items are text: no call for each.
-        return [item if type(item) is str else value_of(item) for item in plain]
+        # Most items are text or numbers: no call for each.
+        return [
+            item if (of := type(item)) is str or (of is int and item >= 0) else value_of(item)
+            for item in plain
+        ]
     if plain is None:
         return []
     if kind is dict and {str}.issuperset(map(type, plain)):

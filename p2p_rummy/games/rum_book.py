@@ -54,6 +54,9 @@ class Book:
         ]
         """Lowest position and ranks (bits) of each shortest run."""
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Book:
+        return self  # the one of its rules, whoever copies a game
+
     def melds(self, bits: int, extra_joker: int = 0) -> list[str]:
         """Every new meld in the set.  ``extra_joker`` (bits) may be used beside it (the dealer's joker)."""
         first = bits & FIRST_PACK

@@ -77,6 +77,9 @@ class RumRules:
     hand_ace: int
     """R82; R148 for games in which the winner takes the hands."""
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> RumRules:
+        return self  # never changed: a copied game has the same
+
     @property
     def shuffled(self) -> tuple[int, ...]:
         """The cards that are dealt from: all but the dealer's joker (R176)."""
