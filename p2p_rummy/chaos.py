@@ -56,6 +56,7 @@ class Storm:
             options=self.options,
             decks=FastDecks() if self.deck == "fast" else SharedDecks(),
             faults=self.faults,
+            hands=self.hands,
             misbehaviours={seat: name for seat, name in self.byzantine if seat < seats},
             choose=Players(seed, self.bots),
             strict=self.strict,

@@ -22,7 +22,7 @@ clock         after a restart the clock has jumped                              
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -41,6 +41,12 @@ FAULTS: Final = (
     "vanish",
     "clock",
 )
+
+
+FIRST_SECONDS: Final = 40.0
+"""The first faults begin within this time: agreement, deal, the first turns."""
+WAVE_SECONDS: Final = 80.0
+"""About as long as a hand of quick players lasts under faults: each has a wave of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +89,19 @@ def plan(names: Sequence[str], seats: int, random: Random, *, until: float) -> l
         if name in names and name in _PLANS:
             faults += _PLANS[name](seats, random, until)
     return sorted(faults, key=lambda fault: (fault.at, fault.name, fault.seats))
+
+
+def waves(names: Sequence[str], seats: int, seed: int, *, hands: int) -> list[Fault]:
+    """The faults of a whole game: those of its beginning, and a wave for each hand that follows.  One seat vanishes at most."""
+    faults = plan(names, seats, Random(f"{seed}/faults"), until=FIRST_SECONDS)
+    for number in range(hands):
+        begin = FIRST_SECONDS + number * WAVE_SECONDS
+        wave = plan(names, seats, Random(f"{seed}/faults/{number}"), until=WAVE_SECONDS)
+        vanished = any(fault.name == "vanish" for fault in faults)
+        faults += [
+            replace(fault, at=begin + fault.at) for fault in wave if not (vanished and fault.name == "vanish")
+        ]
+    return faults
 
 
 def _process(name: str, most: int, longest: float) -> Callable[[int, Random, float], list[Fault]]:

@@ -33,7 +33,7 @@ from protocol.records import OwnRecord, is_own, read_record
 from protocol.session import Session
 from protocol.simulation.byzantine import Misbehaviour, misbehave
 from protocol.simulation.disk import DiskFull, SimulatedDisk
-from protocol.simulation.faults import Fault, Weather, plan, weather
+from protocol.simulation.faults import Fault, Weather, waves, weather
 from protocol.simulation.invariants import Invariants, Violation
 from protocol.simulation.shared import SharedIdentity
 from protocol.verify import LogRefused, verify_log
@@ -46,8 +46,6 @@ MAX_EVENTS: Final = 2_000_000
 BETWEEN_COLLECTIONS: Final = 50_000
 """Objects that come into being between two collections of garbage."""
 
-FAULT_SECONDS: Final = 40.0
-"""Faults begin within this time; the table then has until ``Setup.seconds`` to finish."""
 
 Chooser = Callable[[Session, Random], str | None]
 
@@ -60,7 +58,10 @@ def any_move(session: Session, random: Random) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """One run, in full.  ``misbehaviours``: name by byzantine seat.  ``choose`` plays all seats."""
+    """One run, in full.  ``misbehaviours``: name by byzantine seat.  ``choose`` plays all seats.
+
+    ``hands``: faults go on for so many hands; 0: they begin in the first forty seconds only.  The table finishes in ``seconds``.
+    """
 
     seats: int
     seed: int
@@ -70,6 +71,7 @@ class Setup:
     options: tuple[tuple[str, str], ...] = ()
     decks: Decks = field(default_factory=FastDecks)
     faults: tuple[str, ...] = ()
+    hands: int = 0
     misbehaviours: Mapping[int, str] = field(default_factory=dict)
     choose: Chooser = any_move
     window_ms: int = 400
@@ -370,7 +372,7 @@ class World:
             Peer(self, seat, misbehaviour_of(setup.misbehaviours.get(seat), setup.seed, seat))
             for seat in range(setup.seats)
         ]
-        self.plan = plan(setup.faults, setup.seats, Random(f"{setup.seed}/faults"), until=FAULT_SECONDS)
+        self.plan = waves(setup.faults, setup.seats, setup.seed, hands=setup.hands)
         self.fate = dict.fromkeys(range(setup.seats), "")
 
     # --- time ------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from protocol.position import Stage
 from protocol.session import Session
 from protocol.simulation import FAULTS, Setup, World
 from protocol.simulation.disk import SimulatedDisk
-from protocol.simulation.faults import Fault, plan
+from protocol.simulation.faults import Fault, plan, waves
 from protocol.simulation.world import Peer, any_move
 from tests.protocol.toy_game import toy_game
 
@@ -256,6 +256,18 @@ def test_a_plan_has_the_faults_that_were_asked_for_and_no_others():
 
 def test_with_two_seats_nobody_vanishes():
     assert not any(plan(("vanish",), 2, Random(seed), until=40.0) for seed in range(40))
+
+
+def test_each_hand_has_a_wave_of_faults_and_one_seat_vanishes_at_most():
+    """Two hands of eighty seconds follow the first forty."""
+    struck: Counter[int] = Counter()
+    for seed in range(40):
+        whole = waves(FAULTS, 4, seed, hands=2)
+        assert [fault for fault in whole if fault.at < 40.0] == waves(FAULTS, 4, seed, hands=0)
+        assert sum(fault.name == "vanish" for fault in whole) <= 1
+        struck.update(0 if fault.at < 40.0 else 1 if fault.at < 120.0 else 2 for fault in whole)
+        assert all(fault.at < 200.0 for fault in whole)
+    assert min(struck[0], struck[1], struck[2]) > 40 * 8, "no hand is spared"
 
 
 def test_what_is_planned_strikes_and_is_counted():
