@@ -381,13 +381,13 @@ async def test_f95_1000_silent_sockets_do_not_keep_a_seat_out(autojump_clock: Mo
             await network.at(f"10.7.0.{number % hosts}").dial(Address(host="10.0.0.1", port=4000))
         await trio.sleep(0.1)
         limit = MAX_STRANGERS_PER_HOST if hosts == 1 else MAX_STRANGERS
-        assert len(peers[0].door._strangers) == limit
+        assert len(peers[0].door._strangers) == limit <= 48
         still_open = [s for s in network.streams if s.host == "10.0.0.1" and not s.closed]
         assert len(still_open) == limit
         await nursery.start(peers[1].run, [0])
         await trio.sleep(1.5)
         assert everybody_linked(peers)
-        await trio.sleep(HANDSHAKE_SECONDS + 5)
+        await trio.sleep(8.0 + 5)
         assert peers[0].door._strangers == {}
         nursery.cancel_scope.cancel()
 
