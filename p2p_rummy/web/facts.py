@@ -32,6 +32,8 @@ Happening = dict[str, Any]
 NEVER_SECONDS = 24 * 3600
 """No clock is shown for a wait that may last longer."""
 
+UNREACHABLE = ("unreachable", "unreachable_at_two")
+
 SHOWN: tuple[type[Any], ...] = (
     ev.Connected,
     ev.Disconnected,
@@ -109,7 +111,7 @@ class Facts:
                 self.words = words
             case ev.Connected(seat=int() as seat):
                 self._link[seat] = "here"
-                if self._problem is not None and self._problem["code"] == "unreachable":
+                if self._problem is not None and self._problem["code"] in UNREACHABLE:
                     self._problem = None
             case ev.Disconnected(seat=int() as seat):
                 self._link[seat] = "away"
@@ -164,7 +166,8 @@ class Facts:
     def unreachable(self, seat: int, reason: str) -> None:
         """This seat cannot be dialled from here; others may still relay it."""
         if self._problem is None:
-            self._problem = {"code": "unreachable", "seats": [seat], "message": printable(reason)}
+            code = "unreachable" if len(self.agreement.seats) > 2 else "unreachable_at_two"
+            self._problem = {"code": code, "seats": [seat], "message": printable(reason)}
 
     def note(self, line: str) -> None:
         """A plain sentence about something beside the game, such as a bot that has stopped."""
@@ -179,7 +182,9 @@ class Facts:
             case ev.Suspended(seats=seats, why=why):
                 self._waiting = None
                 self._mark(seats, "waited")
-                self._problem = {"code": f"suspended_{why.value}", "seats": list(seats), "message": ""}
+                two_left = why is ev.Pause.TWO_PLAYERS and len(self.agreement.seats) > 2
+                code = "two_left" if two_left else why.value  # two in the hand, more at the table
+                self._problem = {"code": f"suspended_{code}", "seats": list(seats), "message": ""}
             case ev.Abandoned(seat=seat):
                 self._problem = {"code": "abandoned", "seats": [seat], "message": ""}
             case ev.Continued():

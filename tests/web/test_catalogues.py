@@ -9,6 +9,7 @@ from importlib import resources
 import pytest
 
 from p2p_rummy.refusals import CODES, RUMMOLI_CODES
+from p2p_rummy.web.facts import UNREACHABLE
 
 STATIC = resources.files("p2p_rummy.web") / "static"
 LANGUAGES = ("en", "ja", "ko")
@@ -63,10 +64,47 @@ def test_every_string_in_the_catalogue_is_asked_for() -> None:
     families = set(re.findall(r"`([a-z_]+(?:\.[a-z_]+)*[._])\$\{", everything))
     for key in CATALOGUES["en"]:
         plain = key.removesuffix(".one")
-        quoted = (
-            f'"{plain}"' in everything or f'"{plain.partition(".")[2].removeprefix("me.")}"' in everything
-        )
+        of_anybody = plain.replace(".me.", ".")  # words.js, tOf
+        quoted = f'"{of_anybody}"' in everything or f'"{of_anybody.partition(".")[2]}"' in everything
         assert quoted or any(plain.startswith(family) for family in families), key
+
+
+# Labels, where a player has its own name too, and what only another gives cause for.
+NEVER_ABOUT_THE_READER = {
+    "state.won": "state.you_won",
+    "say.won": "say.you_won",
+    "state.turn": "situation() asks whose turn it is",
+    "say.chat": "a label",
+    "say.reacted": "a label",
+    "say.connected": "a link to another",
+    "say.disconnected": "a link to another",
+    "problem.waiting": "this peer never waits for itself (protocol/pace.py)",
+    "problem.waiting_still": "as above",
+    "problem.another_key": "another's key",
+    "problem.unreachable": "another's address",
+    "problem.unreachable_at_two": "another's address",
+    **{
+        f"problem.suspended_{why}": "this peer never waits for itself (protocol/pace.py)"
+        for why in ("two_players", "two_left", "minority", "patient", "doubt")
+    },
+}
+WRONG = {"en": r"\b[Yy]ou [a-z]*[^s\W]s\b", "ja": "あなたさん", "ko": "나 님"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_sentence_about_a_seat_has_another_for_its_own_player(language: str) -> None:
+    sentences = CATALOGUES[language]
+    for key, sentence in sentences.items():
+        family, _dot, rest = key.partition(".")
+        if family not in ("say", "state", "problem", "rummoli") or "{name}" not in sentence:
+            continue
+        if key not in NEVER_ABOUT_THE_READER:
+            own = sentences[f"{family}.me.{rest}"]
+            assert "{name}" not in own, key
+            assert fields(own) <= fields(sentence), key
+    for key, sentence in sentences.items():
+        assert not re.search(WRONG[language], sentence), key
+    assert set(NEVER_ABOUT_THE_READER) <= set(sentences)
 
 
 @pytest.mark.parametrize("code", [*CODES, *RUMMOLI_CODES])
@@ -79,6 +117,7 @@ def test_every_trouble_that_the_facts_name_has_a_sentence() -> None:
     from protocol.events import Accusation, Pause
 
     codes = ["waiting", "dropped", "void", "halted", "sitting_out"]
+    codes += ["waiting_still", "suspended_two_left", *UNREACHABLE]
     codes += [f"suspended_{why.value}" for why in Pause] + [accusation.value for accusation in Accusation]
     for code in codes:
         assert f"problem.{code}" in CATALOGUES["en"], code

@@ -89,8 +89,27 @@ def test_silence_is_said_with_the_time_that_is_left_and_taken_back() -> None:
 
 @pytest.mark.parametrize("why", list(events.Pause))
 def test_a_suspended_table_says_why(why: events.Pause) -> None:
-    plain = after(events.Suspended(seats=(1,), step=9, why=why))
-    assert plain["problem"]["code"] == f"suspended_{why.value}"
+    suspended = events.Suspended(seats=(1,), step=9, why=why)
+    of_three = "two_left" if why is events.Pause.TWO_PLAYERS else why.value
+    assert after(suspended)["problem"]["code"] == f"suspended_{of_three}"
+    at_two = facts(names=("Ann", "Bo"))
+    at_two.take(suspended, 100.0)
+    assert at_two.plain(100.0, step=1, head=b"")["problem"]["code"] == f"suspended_{why.value}"
+
+
+@pytest.mark.parametrize(
+    ("names", "code"), [(("Ann", "Bo"), "unreachable_at_two"), (("Ann", "Bo", "Cy"), "unreachable")]
+)
+def test_a_seat_that_cannot_be_dialled_is_said_as_the_table_can_cope_and_put_away_when_it_is_there(
+    names: tuple[str, ...], code: str
+) -> None:
+    told = facts(names=names)
+    told.unreachable(1, "refused")
+    problem = told.plain(100.0, step=1, head=b"")["problem"]
+    assert problem is not None
+    assert problem["code"] == code
+    told.take(events.Connected(seat=1), 100.0)
+    assert told.plain(100.0, step=1, head=b"")["problem"] is None
 
 
 def test_one_is_never_shown_as_missing_to_oneself() -> None:

@@ -41,6 +41,18 @@ TROUBLES = [
     (events.SeatDropped(seat=1, faces=(), void=True), "Bo has left and this hand cannot", "a new one begins"),
     (events.Abandoned(seat=1, step=7), "Bo has waited as long as was agreed", "you may leave"),
     (
+        events.SeatDropped(seat=0, faces=(), void=False),
+        "You are out of this hand",
+        "you sit down again at the next one",
+    ),
+    (
+        events.SeatDropped(seat=0, faces=(), void=True),
+        "You are out, and this hand cannot",
+        "dealt without you",
+    ),
+    (events.Abandoned(seat=0, step=7), "You have waited as long as was agreed", "you may leave"),
+    (events.Waiting(seats=(1,), step=7, deadline=0.0), "Bo does not answer yet.", ""),
+    (
         evidence(Accusation.EXPOSED, "step 7, move and move"),
         "Bo cheated: two signed statements contradict each other (step 7, move and move).",
         "the table goes on without trusting them",

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { known, t } from "./i18n.js";
 import { cardSigns, cardWords, picture, placeWords } from "./cards.js";
-import { clockText } from "./words.js";
+import { clockText, tOf } from "./words.js";
 import { reactionIcon } from "./icons.js";
 import { settings } from "./settings.js";
 
@@ -210,11 +210,11 @@ function board(S) {
   const extra = view.public.extra;
   const said = [
     ...(view.public.phase === "bet" && extra.betting && extra.betting.level ? [t("rummoli.bet", { level: extra.betting.level })] : []),
-    ...(view.public.phase === "auction" ? extra.bids || [] : []).map(([seat, amount]) => (amount ? t("rummoli.bid", { name: seatName(view, seat), count: amount }) : "")).filter(Boolean),
-    ...(extra.shown || []).map((item) => t("rummoli.shown", { name: seatName(view, item.seat), cards: item.cards.map((card) => cardSigns(card)).join(" "), hand: known(`poker.${item.hand}`) ? t(`poker.${item.hand}`) : item.hand })),
+    ...(view.public.phase === "auction" ? extra.bids || [] : []).map(([seat, amount]) => (amount ? tOf(view, seat, "rummoli.bid", { count: amount }) : "")).filter(Boolean),
+    ...(extra.shown || []).map((item) => tOf(view, item.seat, "rummoli.shown", { cards: item.cards.map((card) => cardSigns(card)).join(" "), hand: known(`poker.${item.hand}`) ? t(`poker.${item.hand}`) : item.hand })),
     ...(extra.due && view.public.phase === "follow" ? [t("rummoli.due", { card: cardSigns(extra.due) })] : []),
     ...(extra.colour ? [t("rummoli.colour", { colour: t(`rummoli.${extra.colour}`) })] : []),
-    ...(extra.faults || []).map((fault) => t("rummoli.fault", { name: seatName(view, fault.seat), rule: fault.rule })),
+    ...(extra.faults || []).map((fault) => tOf(view, fault.seat, "rummoli.fault", { rule: fault.rule })),
   ];
   const played = extra.played || [];
   return h("div", { class: "board", key: "board" },

@@ -14,11 +14,16 @@ export function nameOf(view, seat) {
   return view.facts.players[seat]?.name ?? t("seat.number", { number: seat + 1 });
 }
 
+/** The sentence `key` about a seat: its player reads "family.me.rest" instead, where there is one. */
+export function tOf(view, seat, key, values = {}) {
+  const own = key.replace(".", ".me.");
+  return t(seat === view.me && known(own) ? own : key, { name: seat === undefined ? "" : nameOf(view, seat), ...values });
+}
+
 /** A sentence for something that somebody did: "Bo lays 9♥ on meld 2." `spoken`: card names in words. */
 export function told(view, happening, { spoken = false, before = null } = {}) {
   const name = happening.seat === undefined ? "" : nameOf(view, happening.seat);
-  const mine = happening.seat !== undefined && happening.seat === view.me;
-  const say = (key, values = {}) => t(mine && known(`say.me.${key}`) ? `say.me.${key}` : `say.${key}`, { name, ...values });
+  const say = (key, values) => tOf(view, happening.seat, `say.${key}`, values);
   const card = (text, as) => (spoken ? cardWords(text, as) : cardSigns(text, as));
   switch (happening.kind) {
     case "move_made": return toldMove(happening, say, card, before);
@@ -27,8 +32,8 @@ export function told(view, happening, { spoken = false, before = null } = {}) {
       const calls = happening.answers.filter(([, text]) => text.startsWith("rummy"));
       if (caller === null || caller === undefined) return calls.length ? "" : t("say.no_call");
       const answer = happening.answers.find(([seat]) => seat === caller)[1];
-      const lines = [toldMove({ text: answer }, (key, values) => t(`say.${caller === view.me && known(`say.me.${key}`) ? "me." : ""}${key}`, { name: nameOf(view, caller), ...values }), card, before)];
-      if (calls.length > 1) lines.push(t("say.nearest", { name: nameOf(view, caller), count: calls.length }));
+      const lines = [toldMove({ text: answer }, (key, values) => tOf(view, caller, `say.${key}`, values), card, before)];
+      if (calls.length > 1) lines.push(tOf(view, caller, "say.nearest", { count: calls.length }));
       return lines.join(" ");
     }
     case "hand_over": {
@@ -41,7 +46,7 @@ export function told(view, happening, { spoken = false, before = null } = {}) {
     case "shuffle_made": return say("shuffles");
     case "shuffle_verified": return say("shuffled", { ms: happening.milliseconds });
     case "cards_dealt": return happening.cards?.length ? t("say.dealt", { cards: happening.cards.map((text) => card(text)).join(" ") }) : "";
-    case "window_opened": return happening.sealed ? t("say.window", { name: nameOf(view, happening.after) }) : "";
+    case "window_opened": return happening.sealed ? tOf(view, happening.after, "say.window") : "";
     case "answer_void": return say("void", { reason: reasonWords(happening) });
     case "abandoned": return say("abandoned");
     case "seat_dropped": return say(happening.void ? "dropped_void" : "dropped");
@@ -131,16 +136,17 @@ function shuffling(view) {
   const made = view.facts.shuffles?.made || [];
   const last = made[made.length - 1];
   if (!last) return t("state.keys");
-  const name = nameOf(view, last.seat);
-  return last.verified ? t("state.shuffle_verified", { name, number: last.position + 1, of: last.of }) : t("state.shuffling", { name, number: last.position + 1, of: last.of });
+  return tOf(view, last.seat, last.verified ? "state.shuffle_verified" : "state.shuffling", { number: last.position + 1, of: last.of });
 }
 
 /** What is wrong, what happens next, what can be done: one sentence. */
 export function problemWords(view) {
   const problem = view.facts.problem;
   if (!problem) return "";
-  const names = (problem.seats || []).map((seat) => nameOf(view, seat)).join(", ");
+  const seats = problem.seats || [];
+  const names = seats.map((seat) => nameOf(view, seat)).join(", ");
   const time = problem.left_ms > 0 ? clockText(problem) : "";
-  const key = `problem.${problem.code}`;
-  return known(key) ? t(key, { name: names, time, reason: faultWords(problem.reason, problem.message || "") }) : problem.message || problem.code;
+  // A wait without a limit, or whose limit is past, has no time to name.
+  const key = problem.code === "waiting" && !time ? "problem.waiting_still" : `problem.${problem.code}`;
+  return known(key) ? tOf(view, seats.length === 1 ? seats[0] : undefined, key, { name: names, time, reason: faultWords(problem.reason, problem.message || "") }) : problem.message || problem.code;
 }
