@@ -268,8 +268,12 @@ async def test_f12_two_players_cut_apart_wait_for_each_other(
         cut(network, hosts(1), hosts(2))
         await trio.sleep(300)
         assert not any(player.of(SeatDropped) or player.over for player in players)
+        for player in players:
+            assert [event.why for event in player.of(Suspended)] == [events.Pause.TWO_PLAYERS]
         heal(network, hosts(1), hosts(2))
         await all_over(players)
+        for player in players:
+            assert player.of(events.Continued)
 
 
 async def test_f28_a_peer_that_stands_still_for_a_minute_comes_back(
@@ -283,6 +287,11 @@ async def test_f28_a_peer_that_stands_still_for_a_minute_comes_back(
         await until(lambda: all(player.of(CardsSeen) for player in players))
         cut(network, hosts(2), hosts(1, 3))
         await trio.sleep(60)
+        still = players[1].table.me
+        for player in (players[0], players[2]):
+            assert [event.seat for event in player.of(events.Disconnected)] == [still], (
+                "it was silent too long"
+            )
         heal(network, hosts(2), hosts(1, 3))
         await all_over(players)
         assert not any(player.of(SeatDropped) for player in players)
