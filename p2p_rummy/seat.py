@@ -20,6 +20,7 @@ import trio
 from protocol.agreement import Agreement
 from protocol.events import Event, GameOver, Halted, WindowOpened
 from protocol.game import Card, Game, Slot
+from protocol.ticket import Ticket
 
 
 class Table(Protocol):
@@ -43,6 +44,9 @@ class Table(Protocol):
     def step(self) -> int: ...
     @property
     def log_path(self) -> Path: ...
+    @property
+    def ticket(self) -> Ticket:
+        """By which others find this seat.  Raises LocalProtocolError where there is none."""
 
     def legal_moves(self) -> list[str]: ...
     def move(self, text: str) -> None:

@@ -354,6 +354,7 @@ class LineMode:
                 self._say(
                     *seat_lines(self.table.agreement.seats, self._own_key()),
                     _("Words: {words}", words=self.table.words),
+                    *self._ticket_lines(),
                 )
             case "undo":
                 self._undo()
@@ -374,6 +375,13 @@ class LineMode:
                     )
                 else:
                     self._say(_("You leave the table. `p2p-rummy resume` brings you back."))
+
+    def _ticket_lines(self) -> list[str]:
+        try:
+            ticket = self.table.ticket
+        except LocalProtocolError:
+            return []
+        return [_("Your ticket, to watch by, and for `resume --via` of who cannot find you:"), f"  {ticket}"]
 
     def _sort(self, order: str) -> None:
         match order:

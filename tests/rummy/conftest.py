@@ -16,6 +16,7 @@ from protocol.agreement import Agreement, claim
 from protocol.errors import LocalProtocolError
 from protocol.game import Card, Deal, Game, Moved, Over, Refused, Shuffle, Slot, Turn, Window
 from protocol.identity import Identity
+from protocol.ticket import Address, Ticket
 
 
 class PracticeTable:
@@ -48,6 +49,9 @@ class PracticeTable:
         )
         self.me: int | None = me
         self.log_path = Path("/nowhere/table.log")
+        self.ticket = Ticket(
+            table=bytes(10), fingerprint=bytes(16), addresses=(Address(host="192.0.2.7", port=4000),)
+        )
         self.words = "apple brick cloud dust"
         self.head = bytes(32)
         self.step = 0

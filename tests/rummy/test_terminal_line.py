@@ -11,6 +11,7 @@ import pytest
 from p2p_rummy.cards import card_number, pack_cards
 from p2p_rummy.terminal.line import LineMode
 from protocol import events
+from protocol.errors import LocalProtocolError
 from protocol.game import Over, Window
 
 MINE = ["6H", "7H", "8H", "9S", "9D", "2C", "KC"]
@@ -164,7 +165,11 @@ def test_legal_lists_what_may_be_done(player: Player) -> None:
 
 def test_every_line_fits_eighty_columns(player: Player) -> None:
     player.type("help", "legal", "who", "scores", "rules", "draw", "legal", "meld 6H 8H", "discard KC")
-    long = [line for line in player.lines if len(line) > 80 and "p2p-rummy verify" not in line]
+    long = [
+        line
+        for line in player.lines
+        if len(line) > 80 and "p2p-rummy verify" not in line and "RUMMY-" not in line
+    ]
     assert long == []
 
 
@@ -283,6 +288,26 @@ def test_a_finished_hand_shows_how_it_was_scored(practice: Callable[..., Any]) -
     rows = player.lines[at + 1 : at + 4]
     assert [row.partition(":")[0].strip() for row in rows] == player.face.names
     assert "Score sheet, to 500:" in player.lines[at:]
+
+
+def test_who_sits_here_shows_the_seats_own_ticket(player: Player) -> None:
+    """For a friend who watches, and for one who cannot find this seat any more (F6)."""
+    said = player.type("who")
+    assert said[-2:] == [
+        "Your ticket, to watch by, and for `resume --via` of who cannot find you:",
+        f"  {player.table.ticket}",
+    ]
+
+
+def test_a_seat_that_cannot_be_found_has_no_ticket_to_show(
+    player: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(table: object) -> None:
+        raise LocalProtocolError("this peer has told nobody where it can be reached")
+
+    del player.table.ticket
+    monkeypatch.setattr(type(player.table), "ticket", property(none), raising=False)
+    assert "ticket" not in " ".join(player.type("who"))
 
 
 def test_leaving_says_how_to_come_back(player: Player) -> None:

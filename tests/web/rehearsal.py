@@ -26,6 +26,7 @@ from protocol.agreement import Agreement, claim
 from protocol.errors import LocalProtocolError
 from protocol.game import Card, Deal, Game, Moved, Over, Refused, Shuffle, Slot, Turn, Window
 from protocol.identity import Identity
+from protocol.ticket import Address, Ticket
 
 NAMES = ("Mika", "Bo", "Amélie", "Jun-seo", "Tariq", "Yuki", "Noor", "Zoë")
 Policy = Callable[[int, list[str]], str]
@@ -60,6 +61,7 @@ class Place:
 
     words = "harbour candle orbit meadow"
     log_path = Path("/nowhere/table.log")
+    ticket = Ticket(table=bytes(10), fingerprint=bytes(16), addresses=(Address(host="192.0.2.7", port=4000),))
 
     def __init__(self, rehearsal: Rehearsal, seat: int | None) -> None:
         self._rehearsal = rehearsal
