@@ -13,8 +13,9 @@ from p2p_rummy.catalogue import _, current_language, mark
 from p2p_rummy.narrator import refusal
 from p2p_rummy.options import SIZES_IN_WORDS
 from p2p_rummy.refusals import OptionError
-from protocol.errors import ProtocolError
+from protocol.errors import ProtocolError, RemoteProtocolError
 from protocol.game import Refused
+from protocol.verify import LogRefused
 
 FAULTS: Final[dict[str, str]] = {
     # Errors by class.
@@ -139,11 +140,24 @@ def fault_word(error: ProtocolError) -> str:
     return reason if reason in FAULTS else error.code
 
 
+def details(error: ProtocolError) -> str:
+    """The trust layer's English line for a person: seats are counted from 1, as at the table, and not from 0."""
+    match error:
+        case LogRefused(seat=int(seat)):
+            step = f", step {error.step}" if error.step is not None else ""
+            return f"record {error.record}{step}, seat {seat + 1}: {error.message} ({error.reason})"
+        case RemoteProtocolError(seat=int(seat)):
+            step = f"step {error.step}: " if error.step is not None else ""
+            return f"seat {seat + 1}: {step}{error.message}"
+        case _:
+            return str(error)
+
+
 def error_words(error: Exception) -> str:
     """An error as the user is told it: what the trust layer or a game says with its phrase, others as they are."""
     match error:
         case ProtocolError():
-            return fault_words(fault_word(error), str(error))
+            return fault_words(fault_word(error), details(error))
         case OptionError():
             values = {
                 name: _(SIZES_IN_WORDS) if text == SIZES_IN_WORDS else text

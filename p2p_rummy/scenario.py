@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from p2p_rummy.cards import FIRST_JOKER, NAMES, card_number
+from p2p_rummy.files_given import MOST_TEXT, read_given
 from p2p_rummy.games.rum import RumGame
 from p2p_rummy.games.rum_position import STAGE_OF, PlacedMeld, Position
 from p2p_rummy.games.rum_rules import rum_rules
@@ -61,10 +62,14 @@ class Outcome:
     message: str = ""
 
 
+def _lines(path: Path) -> list[str]:
+    return read_given(path, MOST_TEXT).decode("utf-8").splitlines()
+
+
 def run_file(path: Path) -> list[Failure]:
-    """All failures of one file.  Raises OSError or UnicodeDecodeError if it cannot be read at all."""
+    """All failures of one file.  Raises Complaint, OSError or UnicodeDecodeError if it cannot be read at all."""
     failures: list[Failure] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(_lines(path), 1):
         if line.strip():
             failures += run_line(line, file=str(path), number=number)
     return failures
@@ -75,7 +80,7 @@ def run_files(paths: Iterable[Path]) -> tuple[int, list[Failure]]:
     count = 0
     failures: list[Failure] = []
     for path in paths:
-        count += sum(1 for line in path.read_text(encoding="utf-8").splitlines() if line.strip())
+        count += sum(1 for line in _lines(path) if line.strip())
         failures += run_file(path)
     return count, failures
 

@@ -167,7 +167,7 @@ class Deck:
         """SHUFFLE: its outputs are the last accepted deck, permuted and re-encrypted."""
         self._expect(DeckState.SHUFFLING)
         if seat != self.shuffler:
-            raise _fault(context, seat, "out_of_turn", f"seat {self.shuffler} shuffles now")
+            raise _fault(context, seat, "out_of_turn", "another seat shuffles now")
         transcript = self.shuffle_transcript(context, seat)
         outputs, proof = self._shuffled(context, seat, body)
         shuffle.verify(transcript, self.keys.joint_key, self._current, outputs, proof, entropy)
@@ -296,10 +296,12 @@ class Deck:
         self._expect(*KEYS_OUT)
         self._require_live(seat)
         if dropped not in self._dropped or self.threshold is None:
-            raise _fault(context, seat, "not_dropped", f"seat {dropped} has no key to restore in this hand")
+            raise _fault(context, seat, "not_dropped", "that seat has no key to restore in this hand")
         share = self._restore_share(context, seat, body)
         if not sharing.share_holds(self.keys.backup(dropped).commitments, seat, share):
-            raise _fault(context, seat, "bad_backup_share", f"not the share that seat {dropped} committed to")
+            raise _fault(
+                context, seat, "bad_backup_share", "not the share that the dropped seat committed to"
+            )
 
     def close_restore(self, dropped: Seat, bodies: Mapping[Seat, object]) -> None:
         """Rebuild the dropped seat's key share; every slot that only it held back is open to all."""
@@ -313,7 +315,7 @@ class Deck:
         shares = {seat: self._restore_share(None, seat, body) for seat, body in bodies.items()}
         secret = sharing.rebuild(shares, self.threshold)
         if not 0 < secret < ORDER or secret_combination(secret) != self.keys.share(dropped):
-            raise VerificationError("bad_key", f"the rebuilt key is not that of seat {dropped}")
+            raise VerificationError("bad_key", "the rebuilt key is not that of the dropped seat")
         before = self._dropped[dropped]
         self._dropped[dropped] = secret
         try:
@@ -377,7 +379,9 @@ class Deck:
         except EncodingError as error:
             raise _fault(context, seat, "bad_encoding", str(error)) from None
         if dealer == seat or dealer not in self.seats:
-            raise _fault(context, seat, "bad_complaint", f"seat {dealer} has dealt it no backup share")
+            raise _fault(
+                context, seat, "bad_complaint", "the seat that it accuses has dealt it no backup share"
+            )
         return dealer, point, proof
 
     def _restore_share(self, context: Context | None, seat: Seat, body: object) -> int:

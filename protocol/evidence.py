@@ -172,7 +172,7 @@ def complaint_reason(entry: Entry, at_fault: int) -> tuple[str, str]:
     """What a complaint proves, in a stable word and in English."""
     if at_fault == entry.seat:
         return "false_complaint", "complained about a backup share that is good"
-    return "bad_backup", f"dealt seat {entry.seat} a backup share that is wrong"
+    return "bad_backup", "dealt the seat that complains a backup share that is wrong"
 
 
 def _judge_complaint(agreement: Agreement, deck: PublicDeck, entry: Entry) -> Verdict:
@@ -222,5 +222,5 @@ def _check_signed(agreement: Agreement, entry: Entry) -> None:
     if entry.table != agreement.table:
         raise VerificationError("bad_evidence", "a statement is of another table", seat=entry.seat)
     if entry.seat >= len(agreement.seats):
-        raise VerificationError("bad_evidence", f"there is no seat {entry.seat} at this table")
+        raise VerificationError("bad_evidence", "a statement is of a seat that this table does not have")
     entry.verify(agreement.keys[entry.seat])

@@ -198,11 +198,15 @@ class LogFile:
 
 
 def read_log(path: Path) -> LogFile:
-    """The records of a public log, each as it was published.
+    """The records of a public log, each as it was published.  As :func:`log_of`; raises OSError if it cannot be read."""
+    return log_of(path.read_bytes(), path)
 
-    Raises Damaged with the offset of the first record that is not what was written, OSError if it cannot be read.
+
+def log_of(data: bytes, path: Path) -> LogFile:
+    """The records in the bytes of a public log.
+
+    Raises Damaged, with the offset of the first record that is not what was written; ``path`` is named there.
     """
-    data = path.read_bytes()
     records, end, problem = _scan(data, LOG_MAGIC)
     if isinstance(problem, _Bad):
         raise Damaged(path, problem.offset, problem.reason)

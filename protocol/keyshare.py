@@ -213,8 +213,7 @@ class KeyAgreement:
         for seat, reveal in reveals.items():
             # Both have proven that they know the secret, so they share it; the later seat is named.
             if owners.setdefault(reveal.share, seat) != seat:
-                other = owners[reveal.share]
-                raise VerificationError("repeated_key", f"its key share is that of seat {other}", seat=seat)
+                raise VerificationError("repeated_key", "its key share is that of another seat", seat=seat)
         joint_key = add(*owners)
         if joint_key is None:
             # Committed to before any was seen, and proven: only all seats together can have made this.

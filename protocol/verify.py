@@ -97,7 +97,7 @@ class Verification:
                 raise VerificationError("after_the_end", "the last result ends the log", step=given.step)
             if tuple(seat for seat, _ in given.contributions) != due.seats:
                 raise VerificationError(
-                    "wrong_seats", f"the step is owed by seats {due.seats}", step=given.step
+                    "wrong_seats", "the entries are not of the seats that owe the step", step=given.step
                 )
             for _, entry in given.contributions:
                 if entry is None:

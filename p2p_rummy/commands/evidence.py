@@ -11,14 +11,13 @@ from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _, mark
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.fault_words import error_words, fault_words
+from p2p_rummy.files_given import MOST_EVIDENCE, read_given
 from p2p_rummy.terminal.text import printable, wrapped
 from protocol.dealing import RealDecks
 from protocol.errors import ProtocolError
 from protocol.events import Accusation
 from protocol.evidence import Verdict, check
 from protocol.game import Refused
-
-MOST_BYTES = 1 << 28
 
 PROVEN = {
     Accusation.EXPOSED: mark(
@@ -28,6 +27,9 @@ PROVEN = {
         "Proven: {name} (seat {seat}) signed a statement that the log before it does not allow, in step {step} of table {table}."
     ),
 }
+COUNTED = mark(
+    "Seats are counted from 1 here, as at the table; the file's name and --json count them from 0."
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +40,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 if the file proves what it says; otherwise a Complaint, which convicts nobody."""
     path: Path = args.file
-    if path.stat().st_size > MOST_BYTES:
-        raise Complaint(_("{path} is larger than any piece of evidence", path=path))
+    data = read_given(path, MOST_EVIDENCE)
     try:
-        verdict = check(path.read_bytes(), agreed_game, RealDecks(), os.urandom)
+        verdict = check(data, agreed_game, RealDecks(), os.urandom)
     except (ProtocolError, Refused) as error:
         if args.json:
             print(json.dumps({"proven": False, "message": str(error)}, ensure_ascii=False))
@@ -69,7 +70,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     sentence = _(
         PROVEN[verdict.accusation],
         name=printable(verdict.name),
-        seat=verdict.seat,
+        seat=verdict.seat + 1,
         step=verdict.step,
         table=verdict.table.hex()[:16],
     )
@@ -77,4 +78,4 @@ def verdict_lines(verdict: Verdict) -> list[str]:
     ground = _(
         "The signatures were checked with the keys of the agreement, which is in the file; nobody's word is needed."
     )
-    return [line for text in (sentence, why, ground) for line in wrapped(text, 80)]
+    return [line for text in (sentence, why, ground, _(COUNTED)) for line in wrapped(text, 80)]

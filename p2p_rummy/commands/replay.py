@@ -12,13 +12,14 @@ from p2p_rummy.catalogue import _
 from p2p_rummy.commands.verify import check_whole
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.fault_words import error_words
+from p2p_rummy.files_given import MOST_LOG, read_given
 from p2p_rummy.replay import Replay
 from p2p_rummy.terminal.draw import Style
 from p2p_rummy.terminal.text import columns, wants_colour
 from protocol.dealing import RealDecks
 from protocol.errors import ProtocolError
 from protocol.events import Event
-from protocol.journal import read_log
+from protocol.journal import log_of
 from protocol.verify import Verification, verify_log
 
 
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         told[0].after(verification.course.game, happened)
 
     path: Path = args.log
-    file = read_log(path)
+    file = log_of(read_given(path, MOST_LOG), path)
     try:
         summary = verify_log(file.records, agreed_game, RealDecks(), os.urandom, watch=watch)
         check_whole(path, file, summary)

@@ -12,6 +12,7 @@ from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _, ngettext
 from p2p_rummy.complaint import Complaint, one_line
 from p2p_rummy.fault_words import error_words
+from p2p_rummy.files_given import MOST_LOG, read_given
 from p2p_rummy.narrator import listed
 from p2p_rummy.terminal.lobby import seat_lines, terms_lines
 from p2p_rummy.terminal.text import printable
@@ -19,7 +20,7 @@ from protocol.dealing import RealDecks
 from protocol.errors import ProtocolError
 from protocol.game import Refused
 from protocol.identity import fingerprint
-from protocol.journal import LogFile, read_log
+from protocol.journal import LogFile, log_of
 from protocol.verify import LogRefused, Summary, verify_log
 
 
@@ -31,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     path: Path = args.log
     try:
-        file = read_log(path)
+        file = log_of(read_given(path, MOST_LOG), path)
         summary = verify_log(file.records, agreed_game, RealDecks(), os.urandom)
         check_whole(path, file, summary)
     except (ProtocolError, Refused, Complaint) as error:

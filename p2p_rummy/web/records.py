@@ -14,6 +14,7 @@ from typing import Any
 import trio
 
 from p2p_rummy.agreed import agreed_game
+from p2p_rummy.fault_words import error_words
 from p2p_rummy.seat import Table
 from p2p_rummy.view import table_view
 from p2p_rummy.web.facts import Facts, Happening, happening
@@ -64,7 +65,7 @@ def judge(path: Path) -> dict[str, Any]:
     try:
         summary = verify_log(read_log(path).records, agreed_game, RealDecks(), os.urandom)
     except (ProtocolError, Refused, OSError) as error:
-        return {"ok": False, "message": str(error)}
+        return {"ok": False, "message": error_words(error)}
     took = time.perf_counter() - started
     return {
         "ok": True,

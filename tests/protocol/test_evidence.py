@@ -204,7 +204,7 @@ FALSE: dict[str, tuple[Callable[[Table], bytes], str]] = {
         lambda table: exposed(
             table.agreement, "equivocation", said(table, 2, seat=5), said(table, 2, seat=5, body=0)
         ),
-        "there is no seat 5",
+        "a seat that this table does not have",
     ),
 }
 

@@ -138,7 +138,7 @@ def test_an_error_of_the_system_says_what_to_do_next() -> None:
 
 def test_a_peers_error_names_the_seat_and_stays_on_one_line() -> None:
     verdict = verdict_on(VerificationError("bad_proof", "the proof\nfails\x1b[2J", seat=2, step=9))
-    assert verdict == Verdict("seat 2: step 9: the proof fails [2J", 1)
+    assert verdict == Verdict("seat 3: step 9: the proof fails [2J", 1)
 
 
 def test_a_reader_that_goes_away_gets_no_traceback() -> None:

@@ -95,7 +95,7 @@ def test_f42_f52_the_file_that_every_honest_peer_keeps_is_explained_and_checked_
         status, out, err = main("evidence", path)
         assert (status, err) == (0, "")
         told = " ".join(out.split())
-        assert told.startswith("Proven: Seat2 (seat 2) signed")
+        assert told.startswith("Proven: Seat2 (seat 3) signed")
         assert words in told
         verdict = json.loads(main("evidence", path, "--json")[1])
         assert (verdict["proven"], verdict["seat"]) == (True, LIAR)

@@ -15,6 +15,7 @@ from p2p_rummy.fault_words import FAULTS, error_words, fault_words
 from p2p_rummy.options import resolve
 from p2p_rummy.refusals import IllegalMove, OptionError
 from protocol.errors import EncodingError, VerificationError
+from protocol.verify import LogRefused
 from protocol.wire import Code
 
 PROTOCOL = Path(__file__).resolve().parents[2] / "protocol"
@@ -108,10 +109,40 @@ def test_others_get_the_phrase_and_then_the_details() -> None:
     assert fault_words("a word of a later version", "some message") == "some message"
 
 
+def test_a_person_counts_seats_from_one_a_program_from_nought() -> None:
+    refused = LogRefused("wrong_result", "the scores differ", record=8, step=7, seat=0)
+    assert error_words(refused) == "record 8, step 7, seat 1: the scores differ (wrong_result)"
+    assert str(refused) == "record 8, step 7, seat 0: the scores differ (wrong_result)"
+    assert (
+        error_words(LogRefused("empty", "the log is empty", record=0)) == "record 0: the log is empty (empty)"
+    )
+    fault = VerificationError("bad_share", "the share is wrong", seat=2, step=9)
+    assert error_words(fault) == "seat 3: step 9: the share is wrong"
+
+
+def test_no_fault_names_a_seat_in_its_sentence_where_nobody_would_count_it_from_one() -> None:
+    """Whose fault it is stands in ``seat``; a number inside the sentence would be told to people as it is."""
+    found, seen = [], 0
+    for path in sorted(PROTOCOL.glob("*.py")):
+        if path.name == "fast_deck.py":
+            continue  # the simulation's stand-in: no person reads what it says
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("VerificationError", "_fault"):
+                seen += 1
+                if any(
+                    isinstance(part, ast.Constant) and re.search(r"\bseats? $", str(part.value))
+                    for argument in node.args
+                    for part in ast.walk(argument)
+                ):
+                    found.append(f"{path.name}:{node.lineno}")
+    assert found == []
+    assert seen > 50
+
+
 @pytest.mark.usefixtures("japanese")
 def test_the_reason_says_more_than_the_class_of_an_error() -> None:
     forged = VerificationError("bad_signature", "the signature is wrong", seat=1)
-    assert error_words(forged) == "署名が正しくありません（seat 1: the signature is wrong）"
+    assert error_words(forged) == "署名が正しくありません（seat 2: the signature is wrong）"
     # The reason of an encoding error is a sentence, so its class speaks.
     assert error_words(EncodingError("3 trailing bytes")) == "データを読み取れません（3 trailing bytes）"
 
