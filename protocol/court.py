@@ -115,19 +115,16 @@ class Court:
 
     def offer(self, now: float) -> bool:
         """Judge an entry of the open step; give a good one to the tail.  Whether there was anything to do."""
-        offered = self._offered[self._here.course.step]
+        course = self._here.course
+        offered = self._offered[course.step]
         for entry in self._here.held():
             if entry.id in offered or self._workshop.judging(entry):
                 continue
             if entry.id not in self._verdicts:
-                if (
-                    self._here.live
-                    and self._here.course.heavy()
-                    and entry.seat in self._here.course.due.seats
-                ):
+                if self._here.live and course.heavy() and entry.seat in course.due.seats:
                     self._workshop.start(entry, self._judging(entry), now)
                     return True
-                self.judged(entry, self._judge(self._here.course, entry), now)
+                self.judged(entry, self._judge(course, entry), now)
             offered.add(entry.id)
             if self._verdicts[entry.id] is None:
                 self._here.tail.entry_held(entry.step, entry.seat, entry.id, now)

@@ -49,7 +49,7 @@ class FastDeck:
         self._dropped: set[int] = set()
         self._to_shuffle: list[int] = []
         self._cards: list[Card] = []
-        self._unknown: list[tuple[int, ...]] = []
+        self.unknown: list[tuple[int, ...]] = []
         """By slot: the seats whose share nobody has or can compute yet."""
         self._keys = seats
         """The seats whose key has not been rebuilt."""
@@ -100,7 +100,7 @@ class FastDeck:
         self._to_shuffle.remove(seat)
         if not self._to_shuffle:
             self._cards += self.pack
-            self._unknown += [self._keys] * len(self.pack)
+            self.unknown += [self._keys] * len(self.pack)
 
     def _permutation(self, body: object) -> list[int]:
         (permutation,) = array(body, field="shuffle", length=1)
@@ -118,15 +118,15 @@ class FastDeck:
 
     def missing(self, slot: Slot) -> tuple[int, ...]:
         """The seats whose share of ``slot`` nobody has or can compute yet."""
-        return self._unknown[slot]
+        return self.unknown[slot]
 
     def face(self, slot: Slot) -> Card | None:
-        return None if self._unknown[slot] else self._cards[slot]
+        return None if self.unknown[slot] else self._cards[slot]
 
     def held_by(self, seat: int) -> dict[Slot, Card]:
         """The faces of the slots whose other shares are all there."""
         only = (seat,)
-        return {slot: self._cards[slot] for slot, missing in enumerate(self._unknown) if missing == only}
+        return {slot: self._cards[slot] for slot, missing in enumerate(self.unknown) if missing == only}
 
     def check_shares(
         self, context: Context, seat: int, slots: Sequence[Slot], body: object, entropy: bytes
@@ -141,7 +141,7 @@ class FastDeck:
 
     def close_shares(self, seat: int, slots: Sequence[Slot], body: object) -> None:
         for slot in slots:
-            self._unknown[slot] = _without(self._unknown[slot], seat)
+            self.unknown[slot] = _without(self.unknown[slot], seat)
 
     def check_opening(
         self, context: Context, seat: int, slots: Sequence[Slot], body: object, entropy: bytes
@@ -190,7 +190,7 @@ class FastDeck:
         if self.threshold is None or len(bodies) < self.threshold:
             raise LocalProtocolError(f"{len(bodies)} backup shares do not rebuild the key of seat {dropped}")
         self._keys = _without(self._keys, dropped)
-        self._unknown = [_without(missing, dropped) for missing in self._unknown]
+        self.unknown = [_without(missing, dropped) for missing in self.unknown]
 
     def _dealt_badly(self, dealer: int, holder: int) -> bool:
         return self._backups[dealer][holder] != self.backup(dealer, holder)

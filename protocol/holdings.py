@@ -85,7 +85,8 @@ class Holdings:
 
     def held(self) -> list[Entry]:
         """What is held of the open step."""
-        return [entry for entry in self.shelf.of_step(self.course.step) if belongs(self.course, entry)]
+        course = self.course
+        return [entry for entry in self.shelf.of_step(course.step) if belongs(course, entry)]
 
     def patience_seconds(self) -> float:
         """How long the open step may take before the seats that owe it count as missing."""

@@ -56,15 +56,19 @@ class Reception:
         self._talker = talker
         self._out = out
 
-    def take(self, source: Link, message: bytes, now: float) -> None:
-        """A message from the other end.  Never raises: what is wrong with it becomes an event or a Close."""
+    def take(self, source: Link, message: bytes, now: float) -> bool:
+        """A message from the other end.  Never raises: what is wrong with it becomes an event or a Close.
+
+        Returns whether the steps have moved on since, as far as they can.
+        """
         try:
-            self._take(source, gossip.read(message), now)
+            return self._take(source, gossip.read(message), now)
         except ProtocolError as error:
             reason = error.reason if isinstance(error, RemoteProtocolError) else error.code
             self._refuse(source, reason, str(error))
+            return False
 
-    def _take(self, source: Link, said: gossip.Said, now: float) -> None:
+    def _take(self, source: Link, said: gossip.Said, now: float) -> bool:
         if source.seat is None and not isinstance(said, gossip.Have | gossip.Want):
             raise EncodingError("spectators read only", field="message")
         match said:
@@ -76,6 +80,7 @@ class Reception:
                 news = [self._take_signed(source, value, now) for value in values]
                 self._steps.advance(now)
                 self._exchange.take_news(source, now, news=any(news), ended=not values)
+                return True
             case gossip.Quorum(votes=votes):
                 of_use = self._steps.take_certificate(read_certificate(votes), now)
                 self._exchange.hear(source, of_use, now)
@@ -88,6 +93,7 @@ class Reception:
                 if event is not None:
                     self._out.tell(event)
                     self.pass_on(gossip.write_talk(said.content, said.signature), source)
+        return False
 
     def _take_signed(self, source: Link, value: object, now: float) -> bool:
         """One ``[content, signature]``.  Whether it is new and kept."""

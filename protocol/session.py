@@ -168,8 +168,8 @@ class Session:
         source = self._links.get(link)
         if source is None:
             return
-        self._reception.take(source, message, now)
-        self._after(now)
+        moved = self._reception.take(source, message, now)
+        self._after(now, moved=moved)
 
     def tick(self, now: float) -> None:
         """The time of the last Timer has come (calling it early or late is harmless)."""
@@ -308,10 +308,10 @@ class Session:
 
     # --- after every input -----------------------------------------------------------------------------
 
-    def _after(self, now: float) -> None:
-        """Move on, send what is new, say HAVE if nothing moves, and set the timer."""
-        self._steps.settle_doubt(now)
-        self._steps.advance(now)
+    def _after(self, now: float, *, moved: bool = False) -> None:
+        """Move on (unless that is done: ``moved``), send what is new, say HAVE if nothing moves, and set the timer."""
+        if self._steps.settle_doubt(now) or not moved:
+            self._steps.advance(now)
         for entry in self._out.fresh:
             self._links.push(entry, source=None)
         self._out.fresh = []

@@ -199,13 +199,15 @@ class Steps:
         if not recorded:
             self._here.do(Record(data=write_doubt(True), must_sync=True))
 
-    def settle_doubt(self, now: float) -> None:
-        """Sign and vote again, if all that this seat may have said is known."""
-        if self._here.doubt is not None and self._here.doubt.told and not self.unheard:
+    def settle_doubt(self, now: float) -> bool:
+        """Sign and vote again, if all that this seat may have said is known.  Whether that is new."""
+        ends = self._here.doubt is not None and self._here.doubt.told and not self.unheard
+        if ends:
             self._here.doubt = None
             self._here.do(Record(data=write_doubt(False), must_sync=False))
             self.opened_at = now
             self.tail.go_live(now)
+        return ends
 
     def go_live(self, now: float) -> None:
         """Everything that the journal knew has been given: begin to sign, unless the journal is in doubt."""
@@ -321,6 +323,7 @@ class Steps:
             or (not self.wanting and self._compare(now))
             or self._forks.contest(now)
             or self._speaker.speak(now, wanting=self.wanting)
+            or self.tail.asks
         ):
             pass
         self._assurance.look()

@@ -71,10 +71,16 @@ class _Step:
     """Nobody can be absent from this step."""
     standing: set[int] = field(default_factory=set)
     second: set[int] = field(default_factory=set)
+    _closing: Closing | None = None
+    _authors: frozenset[int] = frozenset()
 
     @property
-    def authors(self) -> set[int]:
-        return {seat for seat, entry in self.decision.closing or () if entry != ABSENT}
+    def authors(self) -> frozenset[int]:
+        closing = self.decision.closing
+        if closing is not self._closing:
+            self._closing = closing
+            self._authors = frozenset(seat for seat, entry in closing or () if entry != ABSENT)
+        return self._authors
 
 
 class Tail:
@@ -93,6 +99,11 @@ class Tail:
     def decisions(self) -> tuple[Decision, ...]:
         """Of the steps in the tail, by rising step."""
         return tuple(step.decision for step in self._steps)
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is anything to take (:meth:`take_effects`)."""
+        return bool(self._effects)
 
     @property
     def may_sign(self) -> bool:
@@ -251,11 +262,12 @@ class Tail:
             self._confirm()
             in_question = False
             for step in self._steps:
+                decision = step.decision
                 if in_question or not self._live:
-                    step.decision.pause()
+                    decision.pause()
                 else:
-                    step.decision.resume(now)
-                in_question = in_question or step.decision.phase is Phase.VOTING
+                    decision.resume(now)
+                in_question = in_question or (decision.round > 0 and decision.phase is Phase.VOTING)
             if not self._collect():
                 break
         final = [step for step in self._steps if step.decision.final]

@@ -50,7 +50,18 @@ def state_digest(state: Mapping[str, Any]) -> bytes:
     It stands in every RULING and RESULT, so it depends on nothing that another language would do otherwise (SPEC.md
     9.1, docs/adr/002): the state is mapped to the values of the one encoding by :func:`value_of`.
     """
-    return tagged_hash("game state", encode(value_of(state)))
+    text = repr(state)  # different plain data have different texts
+    digest = _digests.get(text)
+    if digest is None:
+        if len(_digests) >= _MOST_DIGESTS:
+            _digests.clear()
+        digest = _digests[text] = tagged_hash("game state", encode(value_of(state)))
+    return digest
+
+
+_MOST_DIGESTS: Final = 32
+_digests: Final[dict[str, bytes]] = {}
+"""By the text of the state: who checks a ruling, a log, or plays at a simulated table has all peers' states to compare."""
 
 
 def value_of(plain: Any) -> Value:

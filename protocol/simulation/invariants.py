@@ -17,7 +17,7 @@ verifiable          at the end, every log verifies, and the logs are prefixes of
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from protocol.deck import Deck
@@ -89,46 +89,59 @@ class Invariants:
         self._faces[seat] = session.faces
         if isinstance(session.game.need, Shuffle):
             self._packs.setdefault(session.game.hand, len(session.game.need.cards))
-        strange = sorted(set(session.faces) - set(session.game.hidden(seat)))
+        game = session.game
+        hidden = {own: game.hidden(own) for own in range(game.seats)}
+        strange = sorted(set(session.faces).difference(hidden[seat]))
         if strange:
             self._violate("secrecy", time, seat, f"reads slots {strange}, which are not its closed cards")
         deck = session._steps.course.deck
         if not isinstance(deck, Deck | FastDeck) or not session._steps.course.cards_out:
             return
-        self._who_can_read(time, seat, session.game, deck)
+        slots: Sequence[Slot] = range(deck.slot_count)
+        missing = deck.unknown if isinstance(deck, FastDeck) else [deck.missing(slot) for slot in slots]
+        self._who_can_read(time, seat, game, hidden, missing)
         known = dict(session.faces)
         for other in sessions.values():
             if (other.step, other.head) == (session.step, session.head):
                 known |= other.faces
         if deck.slot_count == self._packs.get(session.game.hand):
             # Cards that are shuffled again are in two slots, of which the old one does not count.
-            face = deck.face
-            known |= {slot: card for slot in range(deck.slot_count) if (card := face(slot)) is not None}
+            if isinstance(deck, FastDeck):
+                slots = [slot for slot in slots if not missing[slot]]  # it knows no other face
+            known |= {slot: card for slot in slots if (card := deck.face(slot)) is not None}
         places: dict[int, int] = {}
         for slot, card in sorted(known.items()):
             if places.setdefault(card, slot) != slot:
                 message = f"card {card} is in slots {places[card]} and {slot}"
                 self._violate("conservation", time, seat, message)
 
-    def _who_can_read(self, time: float, seat: int, game: Game, deck: Deck | FastDeck) -> None:
-        """Nobody but its owner, as long as a card is closed.  What is being dealt or shown is on its way."""
+    def _who_can_read(
+        self,
+        time: float,
+        seat: int,
+        game: Game,
+        hidden: Mapping[Seat, Sequence[Slot]],
+        missing: Sequence[tuple[Seat, ...]],
+    ) -> None:
+        """Nobody but its owner, as long as a card is closed.  What is being dealt or shown is on its way.
+
+        ``hidden``: the closed slots of each seat.  ``missing``: by slot, the seats whose share nobody has.
+        """
         need = game.need
         if isinstance(need, Shuffle | Over):
             return  # between hands no card has an owner
-        owner: dict[Slot, Seat | None] = {slot: own for own in range(game.seats) for slot in game.hidden(own)}
+        owner: dict[Slot, Seat | None] = {slot: own for own, slots in hidden.items() for slot in slots}
         coming = dict(need.owners) if isinstance(need, Deal | Showdown) else {}
-        missing_of = deck.missing
-        for slot in range(deck.slot_count):
-            missing = missing_of(slot)
-            if len(missing) > 1:
+        for slot, seats in enumerate(missing):
+            if len(seats) > 1:
                 continue
-            if not missing and slot in owner and slot not in coming:
+            if not seats and slot in owner and slot not in coming:
                 self._violate(
                     "secrecy", time, seat, f"closed slot {slot} of seat {owner[slot]} can be read by all"
                 )
-            elif missing and coming.get(slot, owner.get(slot, -1)) not in (None, missing[0]):
+            elif seats and coming.get(slot, owner.get(slot, -1)) not in (None, seats[0]):
                 self._violate(
-                    "secrecy", time, seat, f"slot {slot} can be read by seat {missing[0]}, not its owner"
+                    "secrecy", time, seat, f"slot {slot} can be read by seat {seats[0]}, not its owner"
                 )
 
     def failed(self, time: float, seat: int, error: Exception) -> None:
