@@ -64,6 +64,9 @@ class Misbehaviour:
         self.twins: dict[bytes, Entry] = {}
         """A second entry by the id of the first; seats of odd number are shown the second."""
         self.extra: list[Entry] = []
+        self.acts = 0
+        """How often it did it: entries that are not what an honest program would sign, messages withheld, added or late."""
+        self._unopened: set[tuple[int, int]] = set()
         self._sent: list[bytes] = []
         self._victim: int | None = None
         self._silent_from = random.uniform(1.0, 10.0)
@@ -77,15 +80,20 @@ class Misbehaviour:
             case "withhold_one":
                 if self._victim is None:
                     self._victim = target
+                self.acts += target == self._victim
                 return [] if target == self._victim else messages
             case "withhold_all":
+                self.acts += now >= self._silent_from
                 return [] if now >= self._silent_from else messages
             case "garbage":
                 if self.random.random() < 0.05:
+                    self.acts += 1
                     messages.append(self.random.randbytes(self.random.randint(1, 200)))
             case "flood":
+                self.acts += 1
                 messages = messages * 5
             case "replay":
+                self.acts += 1
                 self._sent = [*self._sent[-50:], message]
                 messages.append(self.random.choice(self._sent))
             case _:
@@ -98,7 +106,13 @@ class Misbehaviour:
         """How long a message waits before it leaves; on its link, those after it wait too."""
         if self.name != "late":
             return 0.0
+        self.acts += 1
         return TOO_LATE_SECONDS if self.random.random() < 0.02 else self.random.uniform(0.2, 2.0)
+
+    def leave_unopened(self, course: Course) -> None:
+        """The program asks again and again what it owes; a step counts once."""
+        self._unopened.add((course.epoch, course.step))
+        self.acts = len(self._unopened)
 
     def _shown_to(self, target: int, message: bytes) -> bytes:
         """The message with the second of two entries in place of the first, for every other seat."""
@@ -122,10 +136,14 @@ def misbehave(misbehaviour: Misbehaviour, session: Session, random: Random) -> N
 
     def lying_sign(course: Course, kind: Kind, body: Any) -> Entry:
         if change is not None:
+            owed = (kind, body)
             kind, body = change(misbehaviour, course, kind, body)
+            misbehaviour.acts += (kind, body) != owed
+        misbehaviour.acts += misbehaviour.name == "false_call" and kind is Kind.SEALED
         entry = honest_sign(course, kind, body)
         second = _second(misbehaviour, course, session.faces, kind, body)
         if second is not None:
+            misbehaviour.acts += 1
             misbehaviour.twins[entry.id] = _sign(session, course, *second)
         _say_more(misbehaviour, session, course, entry)
         return entry
@@ -133,6 +151,7 @@ def misbehave(misbehaviour: Misbehaviour, session: Session, random: Random) -> N
     def silent_next(course: Course, *more: Any) -> Any:
         answering = course.stage is Stage.ANSWER and course.window is not None and course.window.sealed
         if misbehaviour.name == "unopened" and answering:
+            misbehaviour.leave_unopened(course)
             return None
         if misbehaviour.name == "false_call" and course.stage is Stage.SEALED:
             answer = ["no such call", [], [], misbehaviour.random.randbytes(32)]
@@ -144,6 +163,7 @@ def misbehave(misbehaviour: Misbehaviour, session: Session, random: Random) -> N
     def double_cast(cast: Any) -> Entry:
         vote = honest_cast(cast)
         if misbehaviour.name == "double_vote" and vote.kind is Kind.PREVOTE:
+            misbehaviour.acts += 1
             closing, _, exposed, _ = vote.body
             other = [[seat, b"" if entry else bytes(32)] for seat, entry in closing]
             misbehaviour.extra.append(
@@ -216,6 +236,7 @@ def _say_more(misbehaviour: Misbehaviour, session: Session, course: Course, entr
         return
     match misbehaviour.name:
         case "out_of_turn" if course.stage is Stage.SHARES:
+            misbehaviour.acts += 1
             misbehaviour.extra = [_sign(session, course, Kind.MOVE, ["pass", [], []])]
         case "replay":
             misbehaviour.extra = [

@@ -106,7 +106,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What came of a run."""
+    """What came of a run.
+
+    ``voids``: how many answers of a seat did not count, by seat and reason.  ``faults`` were planned, ``injected`` is how often each
+    really struck (of delay, duplicate and reorder: how many messages).  ``acts``: how often each byzantine seat misbehaved.
+    """
 
     seed: int
     seats: int
@@ -119,7 +123,10 @@ class Report:
     returns: int
     rulings: int
     evidence: tuple[tuple[int, str], ...]
+    voids: Mapping[tuple[int, str], int]
     faults: tuple[Fault, ...]
+    injected: Mapping[str, int]
+    acts: Mapping[int, int]
     outcome: str
     violations: tuple[Violation, ...]
     head: bytes
@@ -361,6 +368,8 @@ class World:
         self.traces: list[Trace] = []
         self.passages: list[Passage] = []
         self.counts: Counter[str] = Counter()
+        self.touched: Counter[str] = Counter()
+        """Messages that the weather changed."""
         self._sent: set[bytes] = set()
         self._last_sent: dict[int, bytes] = {}
         self._heap: list[tuple[float, int, Callable[[], None]]] = []
@@ -469,10 +478,13 @@ class World:
         delay = held_back + weather.latency_seconds + self.random.random() * weather.jitter_seconds
         if weather.overtake_seconds and self.random.random() < 0.05:
             delay += self.random.random() * weather.overtake_seconds
+            self.touched["reorder"] += 1
         arrives = max(self._arrives.get((link, source), 0.0), self.now + delay)
         self._arrives[link, source] = arrives
         self._note_passage(source, target, arrives, message)
         times = 2 if self.random.random() < weather.duplicate else 1
+        self.touched["duplicate"] += times - 1
+        self.touched["delay"] += "delay" in self.setup.faults
         receiver = self.peers[target]
         for _ in range(times):
             self.at(
@@ -668,7 +680,12 @@ class World:
             returns=sum(isinstance(event, events.SeatReturned) for event in told),
             rulings=sum(isinstance(event, events.Ruled) for event in told),
             evidence=tuple(evidence),
+            voids=Counter(
+                (event.seat, event.reason) for event in told if isinstance(event, events.AnswerVoid)
+            ),
             faults=tuple(self.plan),
+            injected=+(self.counts + self.touched),
+            acts={peer.seat: peer.misbehaviour.acts for peer in self.peers if peer.misbehaviour is not None},
             outcome="violation" if self.invariants.violations else outcome,
             violations=tuple(self.invariants.violations),
             head=best.session.head,

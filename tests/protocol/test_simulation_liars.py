@@ -147,3 +147,20 @@ def test_every_misbehaviour_is_looked_at_here():
         "wrong_result", "double_vote", "withhold_all", "withhold_one", "false_call", "unopened", "replay", "garbage",
         "flood", "late",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MISBEHAVIOURS)
+def test_what_a_liar_did_is_counted_and_who_had_no_occasion_did_nothing(name: str):
+    faults = [Fault(name="suspend", at=3.0, seconds=30.0, seats=(3,))] if name == "double_vote" else []
+    world = table(name, *faults)
+    assert world.peers[LIAR].misbehaviour.acts > 0
+    assert world._report(0).acts == {LIAR: world.peers[LIAR].misbehaviour.acts}
+    if name == "double_vote":
+        assert table(name)._report(0).acts == {LIAR: 0}, "there was no vote"
+
+
+@pytest.mark.parametrize("name", ["false_call", "unopened"])
+def test_every_answer_of_the_liar_that_did_not_count_is_one_of_its_acts(name: str):
+    report = table(name)._report(0)
+    assert {seat for seat, _reason in report.voids} == {LIAR}
+    assert sum(report.voids.values()) == report.acts[LIAR]
