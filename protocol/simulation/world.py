@@ -108,8 +108,8 @@ class Passage:
 class Report:
     """What came of a run.
 
-    ``voids``: how many answers of a seat did not count, by seat and reason.  ``faults`` were planned, ``injected`` is how often each
-    really struck (of delay, duplicate and reorder: how many messages).  ``acts``: how often each byzantine seat misbehaved.
+    ``voids``: how many answers of a seat did not count, by seat and reason.  ``faults`` were planned, ``injected`` is how often
+    each really struck (of delay, duplicate and reorder: how many messages).  ``acts``: how often each byzantine seat misbehaved.
     """
 
     seed: int
