@@ -1,35 +1,41 @@
 """Faults as a feature: whole tables of bots under one seed, told as a table of results.
 
-A :class:`Storm` is everything that makes a run but its seed; ``storm.run(seed)`` plays it and gives an :class:`Outcome`, which is
-plain data: it goes through processes, JSON files and other machines and comes back the same (``--merge``).
+A :class:`Storm` is everything that makes a run but its seed; ``storm.run(seed)`` plays it and gives an
+:class:`~p2p_rummy.chaos_results.Outcome`, which is plain data.
 """
 
 from __future__ import annotations
 
-import json
 import random
-from collections import Counter
+import shlex
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from p2p_rummy.agreed import RULES_VERSION, agreed_game
 from p2p_rummy.bots import Bot, make_bot
-from p2p_rummy.catalogue import _, ngettext
+from p2p_rummy.catalogue import _
+from p2p_rummy.chaos_results import MOST_SEATS, Outcome
 from p2p_rummy.complaint import USAGE, Complaint
+from p2p_rummy.fault_words import error_words
 from p2p_rummy.options import resolve
+from p2p_rummy.refusals import OptionError
 from protocol.fast_deck import FastDecks
 from protocol.session import Session
-from protocol.simulation import FAULTS, MISBEHAVIOURS, Setup, World
+from protocol.simulation import FAULTS, MISBEHAVIOURS, Report, Setup, World
 from protocol.simulation.shared import SharedDecks
 
 DeckName = Literal["real", "fast"]
 
+LIMITS: Final = ("max_hands", "max_rounds")
+"""The options that end a game after so many hands: ``--hands`` sets them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Storm:
-    """``players``: the fewest and the most; a seed picks between them."""
+    """``players``: the fewest and the most; a seed picks between them.  ``options``: none of :data:`LIMITS`."""
 
     players: tuple[int, int] = (4, 4)
     hands: int = 2
@@ -40,6 +46,10 @@ class Storm:
     deck: DeckName = "real"
     bots: str = "random"
     strict: bool = False
+
+    def __post_init__(self) -> None:
+        if any(name in LIMITS for name, _value in self.options):
+            raise ValueError("the number of hands is in `hands`, not in `options`")
 
     def seats(self, seed: int) -> int:
         fewest, most = self.players
@@ -53,7 +63,7 @@ class Storm:
             make_game=agreed_game,
             game=self.game,
             rules_version=RULES_VERSION,
-            options=self.options,
+            options=tuple(sorted(_with_limit(self.game, dict(self.options), self.hands).items())),
             decks=FastDecks() if self.deck == "fast" else SharedDecks(),
             faults=self.faults,
             hands=self.hands,
@@ -67,19 +77,24 @@ class Storm:
         return World(self.setup(seed, record_messages=record_messages))
 
     def run(self, seed: int) -> Outcome:
-        report = self.world(seed).run()
-        faults = Counter(fault.name for fault in report.faults)
+        return self.outcome(self.world(seed).run())
+
+    def outcome(self, report: Report) -> Outcome:
+        """What is told of a run of this storm."""
         return Outcome(
-            seed=seed,
+            seed=report.seed,
             players=report.seats,
-            faults=dict(sorted(faults.items())),
-            byzantine=[f"{seat}={name}" for seat, name in self.byzantine if seat < report.seats],
+            faults=dict(sorted(report.injected.items())),
+            byzantine={
+                f"{seat}={name}": report.acts[seat] for seat, name in self.byzantine if seat < report.seats
+            },
             steps=report.steps,
             hands=report.hands,
             epochs=report.epochs,
             drops=report.drops,
             returns=report.returns,
             rulings=report.rulings,
+            voids={f"{seat}:{reason}": count for (seat, reason), count in sorted(report.voids.items())},
             evidence=[f"{seat}:{reason}" for seat, reason in report.evidence],
             seconds=round(report.seconds, 3),
             outcome=report.outcome,
@@ -88,7 +103,7 @@ class Storm:
                 for each in report.violations
             ],
             head=report.head.hex(),
-            replay=self.replay(seed),
+            replay=self.replay(report.seed),
         )
 
     def replay(self, seed: int) -> str:
@@ -97,50 +112,17 @@ class Storm:
         words = ["p2p-rummy", "chaos", "--seed", str(seed)]
         words += ["--players", str(fewest) if fewest == most else f"{fewest}..{most}"]
         words += ["--hands", str(self.hands), "--game", self.game]
-        words += [
-            word
-            for name, value in self.options
-            if name != "max_hands"
-            for word in ("--set", f"{name}={value}")
-        ]
+        words += [word for name, value in self.options for word in ("--set", f"{name}={value}")]
         words += ["--faults", ",".join(self.faults) or "none"]
         words += [word for seat, name in self.byzantine for word in ("--byzantine", f"{seat}={name}")]
         words += ["--bots", self.bots]
         words += ["--fast-deck"] * (self.deck == "fast") + ["--strict"] * self.strict
-        return " ".join(words)
+        return shlex.join(words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """One run, as plain data.  ``seconds`` are of the virtual clock."""
-
-    seed: int
-    players: int
-    faults: Mapping[str, int]
-    byzantine: Sequence[str]
-    steps: int
-    hands: int
-    epochs: int
-    drops: int
-    returns: int
-    rulings: int
-    evidence: Sequence[str]
-    seconds: float
-    outcome: str
-    violations: Sequence[str] = field(default_factory=list)
-    head: str = ""
-    replay: str = ""
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-    @classmethod
-    def from_json(cls, line: str) -> Outcome:
-        """Raises ValueError for a line that is none of ours."""
-        value: Any = json.loads(line)
-        if not isinstance(value, dict) or set(value) != set(cls.__dataclass_fields__):
-            raise ValueError("not a result of p2p-rummy chaos")
-        return cls(**value)
+def _with_limit(game: str, options: Mapping[str, str], hands: int) -> dict[str, str]:
+    """The options of a game that ends after so many hands."""
+    return {**options, "max_rounds" if game == "rummoli" else "max_hands": str(hands)}
 
 
 class Players:
@@ -168,37 +150,14 @@ def run_all(storm: Storm, seeds: Sequence[int], jobs: int) -> Iterable[Outcome]:
     if jobs <= 1 or len(seeds) <= 1:
         yield from map(storm.run, seeds)
         return
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
-        yield from pool.map(storm.run, seeds)
-
-
-def merged(lines: Iterable[tuple[str, int, str]]) -> list[Outcome]:
-    """Results of several machines, by seed; ``lines`` are (file, number, text).
-
-    The same run twice counts once.  Raises Complaint for a line that cannot be read and for one run with two
-    outcomes (a seed always gives the same run, so one of the programs differs).
-    """
-    found: dict[str, Outcome] = {}
-    for file, number, text in lines:
-        if not text.strip():
-            continue
-        try:
-            outcome = Outcome.from_json(text)
-        except (ValueError, TypeError) as error:
-            raise Complaint(
-                _("{file}, line {number}: {reason}", file=file, number=number, reason=error)
-            ) from None
-        known = found.setdefault(outcome.replay, outcome)
-        if known != outcome:
-            raise Complaint(
-                _(
-                    "{file}, line {number}: seed {seed} came out differently elsewhere; were the programs the same?",
-                    file=file,
-                    number=number,
-                    seed=outcome.seed,
-                )
-            )
-    return sorted(found.values(), key=lambda outcome: (outcome.seed, outcome.replay))
+    waiting: deque[Future[Outcome]] = deque()  # a few ahead: a million seeds are not a million futures
+    with ProcessPoolExecutor(max_workers=min(jobs, len(seeds))) as pool:
+        for seed in seeds:
+            if len(waiting) >= 4 * jobs:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(storm.run, seed))
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def checked_storm(
@@ -213,24 +172,30 @@ def checked_storm(
     bots: str,
     strict: bool,
 ) -> Storm:
-    """A storm from the words of the command line.  Raises Complaint, OptionError."""
+    """A storm from the words of the command line.  Raises Complaint."""
     fewest, most = players
-    if not 2 <= fewest <= most <= 8:
+    if not 2 <= fewest <= most <= MOST_SEATS:
         raise Complaint(_("a table has 2 to 8 seats: change --players"), status=USAGE)
     if hands < 1:
         raise Complaint(_("at least one hand is played: change --hands"), status=USAGE)
-    chosen = dict(options)
-    limit = "max_rounds" if game == "rummoli" else "max_hands"
-    chosen.setdefault(limit, str(hands))
-    for seats in range(fewest, most + 1):
-        resolve(game, chosen, seats)
+    for limit in LIMITS:
+        if limit in options:
+            raise Complaint(
+                _("--hands says how many hands are played: leave out --set {option}", option=limit),
+                status=USAGE,
+            )
+    try:
+        for seats in range(fewest, most + 1):
+            resolve(game, _with_limit(game, options, hands), seats)
+    except OptionError as error:
+        raise Complaint(error_words(error), status=USAGE) from None
     return Storm(
         players=players,
         hands=hands,
         game=game,
-        options=tuple(sorted(chosen.items())),
+        options=tuple(sorted(options.items())),
         faults=_fault_names(faults),
-        byzantine=tuple(_misbehaviour(word, most) for word in byzantine),
+        byzantine=_misbehaviours(byzantine, fewest, most),
         deck="fast" if fast else "real",
         bots=bots,
         strict=strict,
@@ -250,9 +215,36 @@ def _fault_names(text: str) -> tuple[str, ...]:
     return tuple(name for name in FAULTS if name in names)
 
 
+def _misbehaviours(words: Sequence[str], fewest: int, most: int) -> tuple[tuple[int, str], ...]:
+    """By seat.  A seat cheats in one way, and at the smallest table of the span somebody is honest too."""
+    found: dict[int, str] = {}
+    for word in words:
+        seat, name = _misbehaviour(word, most)
+        if seat in found:
+            raise Complaint(
+                _(
+                    "--byzantine names seat {seat} twice ({one}, {other}); a seat cheats in one way",
+                    seat=seat,
+                    one=found[seat],
+                    other=name,
+                ),
+                status=USAGE,
+            )
+        found[seat] = name
+    if set(range(fewest)) <= set(found):
+        raise Complaint(
+            _(
+                "with {seats} players every seat would cheat: leave a seat below {seats} out of --byzantine, or raise --players",
+                seats=fewest,
+            ),
+            status=USAGE,
+        )
+    return tuple(sorted(found.items()))
+
+
 def _misbehaviour(word: str, seats: int) -> tuple[int, str]:
     seat, _equals, name = word.partition("=")
-    if not seat.isdecimal() or int(seat) >= seats or name not in MISBEHAVIOURS:
+    if seat not in map(str, range(seats)) or name not in MISBEHAVIOURS:
         raise Complaint(
             _(
                 "`{word}` is not SEAT=MISBEHAVIOUR; seats are 0 to {last}, misbehaviours: {names}",
@@ -263,40 +255,3 @@ def _misbehaviour(word: str, seats: int) -> tuple[int, str]:
             status=USAGE,
         )
     return int(seat), name
-
-
-# --- telling -----------------------------------------------------------------------------------------------
-
-HEADER = f"{'seed':>6} {'seats':>5} {'steps':>6} {'hands':>5} {'drops':>5} {'back':>4} {'rulings':>7} {'epochs':>6}  outcome"
-
-
-def row(outcome: Outcome) -> str:
-    faults = " ".join(f"{name}x{count}" for name, count in outcome.faults.items())
-    more = [text for text in (faults, " ".join(outcome.byzantine), " ".join(outcome.evidence)) if text]
-    line = (
-        f"{outcome.seed:>6} {outcome.players:>5} {outcome.steps:>6} {outcome.hands:>5} {outcome.drops:>5} "
-        f"{outcome.returns:>4} {outcome.rulings:>7} {outcome.epochs:>6}  {outcome.outcome}"
-    )
-    return "; ".join([line, *more])
-
-
-def summary(outcomes: Sequence[Outcome]) -> list[str]:
-    """The end of the table: how many runs, how they came out, and a replay line for each violation."""
-    kinds = Counter(outcome.outcome for outcome in outcomes)
-    bad = [outcome for outcome in outcomes if outcome.violations]
-    lines = [
-        ngettext("{count} run: {kinds}.", "{count} runs: {kinds}.", len(outcomes),
-                 kinds=", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "-"),
-        _(
-            "{steps} steps, {drops} drops, {rulings} rulings, {evidence} seats convicted, {violations} invariants violated",
-            steps=sum(outcome.steps for outcome in outcomes),
-            drops=sum(outcome.drops for outcome in outcomes),
-            rulings=sum(outcome.rulings for outcome in outcomes),
-            evidence=sum(len({text.partition(":")[0] for text in outcome.evidence}) for outcome in outcomes),
-            violations=sum(len(outcome.violations) for outcome in outcomes),
-        ),
-    ]  # fmt: skip
-    for outcome in bad:
-        lines += [f"VIOLATION {text}" for text in outcome.violations]
-        lines.append(f"  {outcome.replay}")
-    return lines
