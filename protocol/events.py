@@ -236,11 +236,13 @@ class Suspended:
 class Abandoned:
     """This seat has recorded that it waited in vain for as long as was agreed.
 
-    It proves no win, and if the others come back the table goes on all the same.
+    It proves no win, and if the others come back the table goes on all the same.  ``data`` is the record as a file
+    (:mod:`protocol.abandonment`).
     """
 
     seat: int
     step: int
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ the record.  Each stands on a place in the log, and is let go when the log has m
 from __future__ import annotations
 
 from protocol import events
+from protocol.abandonment import written
 from protocol.entry import Entry, Kind
 from protocol.errors import VerificationError
 from protocol.holdings import Holdings
@@ -52,7 +53,9 @@ class Notes:
         except VerificationError:
             return False
         self.abandoned[record.seat] = record
-        self._here.tell(events.Abandoned(seat=record.seat, step=record.step))
+        ledger = self._here.ledger
+        data = written(self._here.agreement, ledger.closed[ledger.final :], record)
+        self._here.tell(events.Abandoned(seat=record.seat, step=record.step, data=data))
         return True
 
     def standing_returns(self) -> list[Entry]:

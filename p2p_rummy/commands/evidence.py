@@ -1,4 +1,7 @@
-"""``p2p-rummy evidence FILE``: check a proof against a seat offline, with nothing but the file, and explain it."""
+"""``p2p-rummy evidence FILE``: check a proof against a seat offline, with nothing but the file, and explain it.
+
+The record of an abandoned table, which proves nothing against anybody, is checked and explained too.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,14 @@ import json
 import os
 from pathlib import Path
 
+from p2p_rummy.abandoned import abandonment_lines, abandonment_record
 from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _, mark
 from p2p_rummy.complaint import Complaint
 from p2p_rummy.fault_words import error_words, fault_words
 from p2p_rummy.files_given import MOST_EVIDENCE, read_given
 from p2p_rummy.terminal.text import printable, wrapped
+from protocol.abandonment import is_abandonment, read_abandonment
 from protocol.dealing import RealDecks
 from protocol.errors import ProtocolError
 from protocol.events import Accusation
@@ -38,9 +43,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 if the file proves what it says; otherwise a Complaint, which convicts nobody."""
+    """0 if the file proves what it says, or is a record that holds; otherwise a Complaint, which convicts nobody."""
     path: Path = args.file
     data = read_given(path, MOST_EVIDENCE)
+    if is_abandonment(data):
+        return _explain_abandonment(path, data, as_json=args.json)
     try:
         verdict = check(data, agreed_game, RealDecks(), os.urandom)
     except (ProtocolError, Refused) as error:
@@ -51,6 +58,25 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"proven": True, **verdict_record(verdict)}, ensure_ascii=False))
     else:
         print("\n".join(verdict_lines(verdict)))
+    return 0
+
+
+def _explain_abandonment(path: Path, data: bytes, *, as_json: bool) -> int:
+    try:
+        record = read_abandonment(data)
+    except ProtocolError as error:
+        if as_json:
+            print(json.dumps({"proven": False, "message": str(error)}, ensure_ascii=False))
+        raise Complaint(
+            _("{path} is no record of an abandoned table: {reason}", path=path, reason=error_words(error))
+        ) from None
+    if as_json:
+        told = {"proven": False, "recorded": "abandoned", **abandonment_record(record)}
+        print(json.dumps(told, ensure_ascii=False))
+    else:
+        print(
+            "\n".join(line for text in [*abandonment_lines(record), _(COUNTED)] for line in wrapped(text, 80))
+        )
     return 0
 
 

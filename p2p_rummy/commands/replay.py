@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from p2p_rummy.abandoned import RecordsBeside
 from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _
 from p2p_rummy.commands.verify import check_whole
@@ -36,9 +37,11 @@ def run(args: argparse.Namespace) -> int:
             style = Style(size=columns(), colour=wants_colour(1))
             told.append(Replay(verification.agreement, write, style, hand=args.hand))
         told[0].after(verification.course.game, happened)
+        beside.look(verification, happened)
 
     path: Path = args.log
     file = log_of(read_given(path, MOST_LOG), path)
+    beside = RecordsBeside(path, file)
     try:
         summary = verify_log(file.records, agreed_game, RealDecks(), os.urandom, watch=watch)
         check_whole(path, file, summary)
@@ -48,8 +51,10 @@ def run(args: argparse.Namespace) -> int:
         ) from None
     if not summary.finished:
         print(_("(the game is not finished)"))
+        write(beside.lines())
     return 0
 
 
 def write(lines: Sequence[str]) -> None:
-    print("\n".join(lines))
+    if lines:
+        print("\n".join(lines))

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from p2p_rummy.abandoned import RecordsBeside
 from p2p_rummy.agreed import agreed_game
 from p2p_rummy.catalogue import _, ngettext
 from p2p_rummy.complaint import Complaint, one_line
@@ -33,16 +34,18 @@ def run(args: argparse.Namespace) -> int:
     path: Path = args.log
     try:
         file = log_of(read_given(path, MOST_LOG), path)
-        summary = verify_log(file.records, agreed_game, RealDecks(), os.urandom)
+        beside = RecordsBeside(path, file)
+        summary = verify_log(file.records, agreed_game, RealDecks(), os.urandom, watch=beside.look)
         check_whole(path, file, summary)
     except (ProtocolError, Refused, Complaint) as error:
         if args.json:
             print(json.dumps({"ok": False, "error": fault_record(error)}, ensure_ascii=False))
         raise Complaint(_("{path} does not verify: {reason}", path=path, reason=error_words(error))) from None
     if args.json:
-        print(json.dumps({"ok": True, **summary_record(summary)}, ensure_ascii=False))
+        record = {**summary_record(summary), "abandoned": beside.plain()}
+        print(json.dumps({"ok": True, **record}, ensure_ascii=False))
     else:
-        print("\n".join(summary_lines(summary)))
+        print("\n".join([*summary_lines(summary), *beside.lines()]))
     return 0
 
 

@@ -183,9 +183,9 @@ def terms_lines(terms: Agreement | Offer) -> list[str]:
     lines.append(
         _(
             "  call window {window}, a turn {turn}, anything else {step}",
-            window=_duration(terms.window_ms),
-            turn=_duration(terms.turn_ms),
-            step=_duration(terms.step_ms),
+            window=duration(terms.window_ms),
+            turn=duration(terms.turn_ms),
+            step=duration(terms.step_ms),
         )
     )
     if terms.strict:
@@ -194,7 +194,7 @@ def terms_lines(terms: Agreement | Offer) -> list[str]:
         lines.append(_("  patient: a missing player is waited for, never dropped"))
     if terms.abandon_ms:
         lines.append(
-            _("  abandoned after {duration} without a missing player", duration=_duration(terms.abandon_ms))
+            _("  abandoned after {duration} without a missing player", duration=duration(terms.abandon_ms))
         )
     if not terms.spectators:
         lines.append(_("  no spectators"))
@@ -225,7 +225,7 @@ def coalition_lines(seats: int, *, strict: bool, patient: bool) -> list[str]:
     ]
 
 
-def _duration(milliseconds: int) -> str:
+def duration(milliseconds: int) -> str:
     seconds = milliseconds / 1000
     if seconds >= 7200:
         return _("{hours:g} h", hours=seconds / 3600)

@@ -107,6 +107,9 @@ class Story:
                 return [f"{self.names[seat]}: {printable(text)}"]
             case events.Reacted(seat=seat, reaction=reaction):
                 return [f"{self.names[seat]} {printable(reaction)}"]
+            case events.Abandoned():
+                told = trouble_lines(event, self.names, now, self.table.me)
+                return [*told, _("Check it with: p2p-rummy verify {path}", path=self.table.log_path)]
             case _:
                 return trouble_lines(event, self.names, now, self.table.me)
 

@@ -20,7 +20,7 @@ from typing import Final
 import trio
 
 from protocol.effects import Effect, Publish, Record, StoreSecret, WipeSecret
-from protocol.events import Event, EvidenceFound, GameOver, HandOver
+from protocol.events import Abandoned, Event, EvidenceFound, GameOver, HandOver
 from protocol.journal import DiskFailed, Journal, PublicLog, Secrets
 from protocol.peer.home import TableHome
 from protocol.records import write_doubt
@@ -127,9 +127,9 @@ class Disk:
         """Keep what an event asks to be kept, before it is told.  Raises DiskFailed.
 
         At the end of a hand the public log is made durable, at the end of the game the table is marked as over;
-        evidence becomes a file of its own.
+        evidence becomes a file of its own, and so does the record of an abandoned table, beside a log that reaches it.
         """
-        if isinstance(event, HandOver | GameOver | EvidenceFound):
+        if isinstance(event, HandOver | GameOver | EvidenceFound | Abandoned):
             await trio.to_thread.run_sync(self._note, event)
 
     def close(self) -> None:
@@ -149,11 +149,13 @@ class Disk:
         if published:
             self._log.append(published)
 
-    def _note(self, event: HandOver | GameOver | EvidenceFound) -> None:
+    def _note(self, event: HandOver | GameOver | EvidenceFound | Abandoned) -> None:
         if isinstance(event, EvidenceFound):
             self.table.save_evidence(event.seat, event.step, event.data)
             return
         self._flush(False)
         self._log.sync()
+        if isinstance(event, Abandoned):
+            self.table.save_abandonment(event.seat, event.step, event.data)
         if isinstance(event, GameOver):
             self.table.mark_over()

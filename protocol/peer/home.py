@@ -11,6 +11,7 @@
         mark                  which file the journal was when it was last opened
         TABLE.log             the public log, for ``verify`` and ``replay``
         seatK-stepN.evidence  a proof against seat K, for ``evidence``
+        seatK-stepN.abandoned seat K's record that it waited in vain, for ``verify`` and ``evidence``
         over                  present when the game has ended
 
 Everything is private to the owner of the home; only the log is meant to be shown to others.
@@ -103,6 +104,12 @@ class TableHome:
     def save_evidence(self, seat: int, step: int, data: bytes) -> None:
         """Keep a proof against a seat; one that is there already stays as it is (F102).  Raises DiskFailed."""
         path = self.evidence_path(seat, step)
+        if not path.exists():
+            write_durably(path, data)
+
+    def save_abandonment(self, seat: int, step: int, data: bytes) -> None:
+        """Keep a seat's record that it waited in vain; one that is there already stays.  Raises DiskFailed."""
+        path = self.path / f"seat{seat}-step{step}.abandoned"
         if not path.exists():
             write_durably(path, data)
 

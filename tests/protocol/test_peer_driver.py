@@ -28,7 +28,16 @@ from protocol.effects import (
     Work,
 )
 from protocol.errors import LocalProtocolError, RandomSourceFailed
-from protocol.events import Accusation, Event, EvidenceFound, GameOver, Halted, HandOver, StepClosed
+from protocol.events import (
+    Abandoned,
+    Accusation,
+    Event,
+    EvidenceFound,
+    GameOver,
+    Halted,
+    HandOver,
+    StepClosed,
+)
 from protocol.identity import Identity
 from protocol.journal import Journal, Secrets, read_log
 from protocol.peer import disk as disk_module
@@ -471,6 +480,17 @@ async def test_f102_one_proof_is_one_file_however_often_it_is_found(
     (path,) = stage.directory.glob("*.evidence")
     assert path.name == "seat1-step3.evidence"
     assert path.read_bytes() == b"two contents"
+
+
+async def test_the_record_of_an_abandoned_table_is_kept_beside_a_log_that_reaches_it(
+    autojump_clock: MockClock, stage: Stage
+) -> None:
+    told = Abandoned(seat=0, step=7, data=b"the record")
+    await stage.ask(Publish(data=b"step"), Notify(event=told), Notify(event=told))
+    (path,) = stage.directory.glob("*.abandoned")
+    assert (path.name, path.read_bytes()) == ("seat0-step7.abandoned", b"the record")
+    (log,) = stage.directory.glob("*.log")
+    assert read_log(log).records == (b"step",)
 
 
 async def test_a_resumed_session_gets_its_records_and_secrets(

@@ -338,7 +338,7 @@ def test_a_table_that_is_given_up_is_told_in_a_sentence(practice: Callable[..., 
     table = practice("rum500", 2)
     table.run()
     face = FullScreen(table, lambda: 0.0, Look())
-    face.event(events.Abandoned(seat=1, step=9))
+    face.event(events.Abandoned(seat=1, step=9, data=b""))
     shown = " ".join(line.strip() for line in text_of(face.rows((80, 24))))
     assert "Bo has waited as long as was agreed: the table is recorded as abandoned." in shown
 

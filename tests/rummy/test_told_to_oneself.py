@@ -94,7 +94,7 @@ ABOUT_ME: tuple[events.Event, ...] = (
     events.SeatDropped(seat=0, faces=(), void=True),
     events.SeatAbsent(seat=0, step=4, dropped=False),
     events.SeatReturned(seat=0, hand=3),
-    events.Abandoned(seat=0, step=4),
+    events.Abandoned(seat=0, step=4, data=b""),
     events.LinkRefused(link=1, seat=0, reason="own_key", message="the other side uses our own key"),
     *(
         events.EvidenceFound(seat=0, accusation=accusation, reason="equivocation", message="two", step=4, data=b"")

@@ -39,7 +39,7 @@ TROUBLES = [
         "goes on without their cards",
     ),
     (events.SeatDropped(seat=1, faces=(), void=True), "Bo has left and this hand cannot", "a new one begins"),
-    (events.Abandoned(seat=1, step=7), "Bo has waited as long as was agreed", "you may leave"),
+    (events.Abandoned(seat=1, step=7, data=b""), "Bo has waited as long as was agreed", "you may leave"),
     (
         events.SeatDropped(seat=0, faces=(), void=False),
         "You are out of this hand",
@@ -50,7 +50,7 @@ TROUBLES = [
         "You are out, and this hand cannot",
         "dealt without you",
     ),
-    (events.Abandoned(seat=0, step=7), "You have waited as long as was agreed", "you may leave"),
+    (events.Abandoned(seat=0, step=7, data=b""), "You have waited as long as was agreed", "you may leave"),
     (events.Waiting(seats=(1,), step=7, deadline=0.0), "Bo does not answer yet.", ""),
     (
         evidence(Accusation.EXPOSED, "step 7, move and move"),
@@ -119,7 +119,7 @@ def test_a_table_that_is_given_up_is_told_in_the_language_of_the_page(
     page = context.new_page()
     page.goto(running.address)
     page.wait_for_selector("#table")
-    running.call(running.table.tell, events.Abandoned(seat=1, step=7))
+    running.call(running.table.tell, events.Abandoned(seat=1, step=7, data=b""))
     page.wait_for_function("said => document.querySelector('.banner').textContent.includes(said)", arg=said)
     context.close()
 
