@@ -74,9 +74,10 @@ class Exchange:
 
     def is_behind(self, place: Place) -> bool:
         """Whether a peer that stands at ``place`` lacks something that we have."""
+        course = self._steps.course
+        if (place.epoch, place.step, place.prev) != (course.epoch, course.step, course.head):
+            return place.step <= course.step or place.epoch < course.epoch
         mine = self.place()
-        if (place.epoch, place.step, place.prev) != (mine.epoch, mine.step, mine.prev):
-            return place.step <= mine.step or place.epoch < mine.epoch
         return place.votes != mine.votes or any(short not in place.ids for short in mine.ids)
 
     @property
@@ -154,12 +155,15 @@ class Exchange:
             self._say_have_to_all()
 
     def _say_have_to_all(self) -> None:
+        have = self._have()
         for link in (*self._links.seated(), *self._links.spectators()):
-            self.say_have(link)
+            self._send(link, have)
 
     def say_have(self, link: Link) -> None:
-        have = Have(place=self.place(), links=self._links.mask())
-        self._send(link, gossip.write_have(have))
+        self._send(link, self._have())
+
+    def _have(self) -> bytes:
+        return gossip.write_have(Have(place=self.place(), links=self._links.mask()))
 
     def ask(self, link: Link, now: float) -> None:
         if now - link.asked >= ASK_SECONDS:

@@ -280,8 +280,9 @@ class Tail:
         found = False
         for number, step in enumerate(self._steps):
             effects = step.decision.take_effects()
-            self._effects += effects
-            found = found or bool(effects)
+            if effects:
+                self._effects += effects
+                found = True
             outcome = step.decision.outcome
             if outcome is None:
                 continue

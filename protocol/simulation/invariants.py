@@ -109,6 +109,8 @@ class Invariants:
             if isinstance(deck, FastDeck):
                 slots = [slot for slot in slots if not missing[slot]]  # it knows no other face
             known |= {slot: card for slot in slots if (card := deck.face(slot)) is not None}
+        if len(set(known.values())) == len(known):
+            return
         places: dict[int, int] = {}
         for slot, card in sorted(known.items()):
             if places.setdefault(card, slot) != slot:
