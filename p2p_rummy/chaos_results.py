@@ -239,15 +239,15 @@ HEADER = f"{'seed':>6} {'seats':>5} {'steps':>6} {'hands':>5} {'drops':>5} {'bac
 
 def row(outcome: Outcome) -> str:
     """One line of the table: after the outcome the faults that struck, the liars, void answers, convictions."""
-    liars = " ".join(
-        f"{liar}x{count}" if count else f"{liar} (never)" for liar, count in outcome.byzantine.items()
+    liars = ", ".join(
+        f"{liar} x{count}" if count else f"{liar} (never)" for liar, count in outcome.byzantine.items()
     )
-    voids = " ".join(f"{void}x{count}" for void, count in outcome.voids.items())
+    voids = ", ".join(f"{void} x{count}" for void, count in outcome.voids.items())
     more = [
-        " ".join(f"{name}x{count}" for name, count in outcome.faults.items()),
+        ", ".join(f"{name} x{count}" for name, count in outcome.faults.items()),
         liars and f"liars {liars}",
         voids and f"void {voids}",
-        f"convicted {' '.join(outcome.evidence)}" if outcome.evidence else "",
+        f"convicted {', '.join(outcome.evidence)}" if outcome.evidence else "",
     ]
     line = (
         f"{outcome.seed:>6} {outcome.players:>5} {outcome.steps:>6} {outcome.hands:>5} {outcome.drops:>5} "

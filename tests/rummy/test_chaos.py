@@ -117,7 +117,7 @@ def test_a_seat_whose_answers_do_not_count_is_named_in_the_table_and_the_json():
     count = outcome.byzantine["2=unopened"]
     assert count > 0
     assert outcome.voids == {"2:not_opened": count}
-    assert f"liars 2=unopenedx{count}; void 2:not_openedx{count}" in row(outcome)
+    assert f"liars 2=unopened x{count}; void 2:not_opened x{count}" in row(outcome)
     assert json.loads(outcome.to_json())["voids"] == {"2:not_opened": count}
 
 
