@@ -17,7 +17,7 @@ from p2p_rummy.catalogue import _, mark
 from p2p_rummy.seat import Table
 from p2p_rummy.terminal import draw
 from p2p_rummy.terminal.text import printable, wrapped
-from p2p_rummy.terminal.trouble import trouble_lines
+from p2p_rummy.terminal.trouble import LEFT, trouble_lines
 from p2p_rummy.view import table_view
 from protocol import events
 
@@ -68,7 +68,8 @@ class Story:
 
     def resumed(self) -> bool:
         """Whether the table was taken up in mid-hand; its cards are then known and told."""
-        self._dealt = self._hand_is_read()
+        # Not all of it need be readable: a drawn card may be on its way.
+        self._dealt = self._hand_is_read() or bool(self._told_slots)
         return self._dealt
 
     def lines(self, event: events.Event, now: float) -> list[str]:
@@ -109,7 +110,10 @@ class Story:
                 return [f"{self.names[seat]} {printable(reaction)}"]
             case events.Abandoned():
                 told = trouble_lines(event, self.names, now, self.table.me)
-                return [*told, _("Check it with: p2p-rummy verify {path}", path=self.table.log_path)]
+                kept = _(
+                    "The record is a file beside the log: p2p-rummy verify {path}", path=self.table.log_path
+                )
+                return [*told, kept]
             case _:
                 return trouble_lines(event, self.names, now, self.table.me)
 
@@ -128,7 +132,10 @@ class Story:
             return ["", _("Cards are drawn for the first deal; everybody makes keys and shuffles.")]
         self._dealt = False
         names = self.row(event.seats)
-        return ["", _("Hand {hand}: {names} make fresh keys and shuffle.", hand=event.hand, names=names)]
+        told = ["", _("Hand {hand}: {names} make fresh keys and shuffle.", hand=event.hand, names=names)]
+        if self.table.me is not None and self.table.me not in event.seats:
+            told += wrapped(_(LEFT[1]), self.style.size)
+        return told
 
     def _shuffle_begun(self, event: events.ShuffleMade) -> list[str]:
         if event.position == 0:
@@ -170,10 +177,8 @@ class Story:
 
     def _hand_is_read(self) -> bool:
         hand = self._view()["hand"]
-        if not hand or not all(held["card"] for held in hand):
-            return False
-        self._told_slots = {held["slot"] for held in hand}
-        return True
+        self._told_slots = {held["slot"] for held in hand if held["card"]}
+        return bool(hand) and len(self._told_slots) == len(hand)
 
     def _moved(self, seat: int, text: str) -> list[str]:
         if seat == self.table.me:

@@ -64,18 +64,20 @@ ABSENT: Told = (
 )
 LEFT: Told = (
     mark("{name} has left the hand."),
-    mark("You are out of this hand; you sit down again at the next one."),
+    mark("You are out of this hand; if you are here when it ends, you sit down again at the next."),
 )
 LEFT_CARDS: Told = (
     mark("{name} has left the hand; its cards were: {cards}. The others play on."),
     mark(
-        "You are out of this hand; your cards were: {cards}. The others play on; you sit down again at the next hand."
+        "You are out of this hand; your cards were: {cards}. The others play on; if you are here when the hand ends, you sit "
+        "down again at the next."
     ),
 )
 LEFT_VOID: Told = (
     mark("{name} has left and the hand is void; the next one is dealt."),
     mark(
-        "You are out and the hand is void; the next one is dealt without you, and you sit down again after it."
+        "You are out and the hand is void; the next one is dealt without you, and if you are here when it ends, you sit "
+        "down again."
     ),
 )
 RETURNED: Told = (mark("{name} sits down again."), mark("You sit down again."))

@@ -12,7 +12,7 @@ from p2p_rummy.cards import card_number, pack_cards
 from p2p_rummy.terminal.line import LineMode
 from protocol import events
 from protocol.errors import LocalProtocolError
-from protocol.game import Over, Window
+from protocol.game import Deal, Dealt, Moved, Over, Window
 
 MINE = ["6H", "7H", "8H", "9S", "9D", "2C", "KC"]
 NEXT = ["9H", "3S", "5D", "7C", "JD", "QC", "8D"]
@@ -340,6 +340,24 @@ def test_a_resumed_table_is_shown_as_it_stands(player: Player) -> None:
     lines.clear()
     face.event(events.TurnBegan(seat=player.table.me, deadline=30.0))
     assert lines == ["Your hand (8): 9S  6H 7H 8H  9D  2C 9C KC", "Meld, lay off, or discard."]
+
+
+def test_a_table_that_is_resumed_while_a_drawn_card_is_on_its_way_is_shown_too(player: Player) -> None:
+    me, game = player.table.me, player.table.game
+    game.apply(Moved(seat=me, text="draw"))
+    need = game.need
+    assert isinstance(need, Deal), "the others owe their shares of it"
+    player.lines.clear()
+    face = LineMode(player.table, player.lines.extend, lambda: 0.0)
+    assert player.lines[0] == "Back at the table."
+    assert "Your hand (8): 9S  6H 7H 8H  9D  2C KC and 1 on its way" in player.lines
+    ((slot, owner),) = need.owners
+    assert owner == me
+    player.table.local.faces[me][slot] = card_number("9C")
+    game.apply(Dealt())
+    player.lines.clear()
+    face.event(events.CardsSeen(faces=((slot, card_number("9C")),)))
+    assert player.lines == ["You draw 9C."], "it was no deal"
 
 
 def test_what_is_taken_from_inside_the_pile_is_told_whole_and_marked_as_new(player: Player) -> None:

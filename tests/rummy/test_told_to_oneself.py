@@ -124,7 +124,8 @@ def test_these_are_the_sentences_that_a_player_who_was_dropped_reads() -> None:
     names = ["You", "Bo", "Cy"]
     dropped = events.SeatDropped(seat=0, faces=((0, 0), (1, 104)), void=False)
     assert trouble_lines(dropped, names, 0.0, 0) == [
-        "You are out of this hand; your cards were: AS X1. The others play on; you sit down again at the next hand."
+        "You are out of this hand; your cards were: AS X1. The others play on; if you are here when the hand ends, you sit "
+        "down again at the next."
     ]
     assert trouble_lines(dropped, ["Ann", *names[1:]], 0.0, 1) == [
         "Ann has left the hand; its cards were: AS X1. The others play on."
@@ -140,6 +141,26 @@ def test_a_seat_that_leaves_without_cards_is_not_said_to_have_held_any() -> None
 def test_nobody_is_told_of_a_connection_to_oneself() -> None:
     for event in (events.Connected(seat=0), events.Disconnected(seat=0)):
         assert trouble_lines(event, ["You", "Bo"], 0.0, 0) == []
+
+
+def test_whoever_is_out_reads_so_when_the_next_hand_begins_without_it(practice: Callable[..., Any]) -> None:
+    lines: list[str] = []
+    face = LineMode(practice("rum500", 3, me=0), lines.extend, lambda: 0.0)
+    face.event(events.HandBegan(hand=2, seats=(1, 2)))
+    assert lines[-3] == "Hand 2: Bo and Cy make fresh keys and shuffle."
+    assert " ".join(line.strip() for line in lines[-2:]) == (
+        "You are out of this hand; if you are here when it ends, you sit down again at the next."
+    )
+    face.event(events.HandBegan(hand=3, seats=(0, 1, 2)))
+    assert lines[-1] == "Hand 3: you, Bo and Cy make fresh keys and shuffle."
+
+
+def test_who_has_waited_is_told_how_to_show_it(practice: Callable[..., Any]) -> None:
+    lines: list[str] = []
+    face = LineMode(practice("rum500", 2, me=0), lines.extend, lambda: 0.0)
+    face.event(events.Abandoned(seat=0, step=4, data=b""))
+    assert lines[0].startswith("You have waited as long as was agreed: ")
+    assert lines[-1] == "The record is a file beside the log: p2p-rummy verify /nowhere/table.log"
 
 
 # --- whole games ----------------------------------------------------------------------------------------

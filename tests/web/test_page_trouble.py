@@ -43,7 +43,7 @@ TROUBLES = [
     (
         events.SeatDropped(seat=0, faces=(), void=False),
         "You are out of this hand",
-        "you sit down again at the next one",
+        "you sit down again at the next",
     ),
     (
         events.SeatDropped(seat=0, faces=(), void=True),
