@@ -1,8 +1,8 @@
 """A swim-lane picture of one simulated run: a self-contained page, peers as lanes, time to the right.
 
-Lines are messages (red and cut short where a black hole took them), bars are faults, marks are drops, rulings, new epochs and
-evidence.  Pointing at anything says what it is; the wheel zooms, dragging moves.  The page has no outside resource and
-works from a file.
+Lines are messages (red and cut short where a black hole took them), bars below a lane are faults, marks above it are drops,
+rulings, new epochs, evidence and the like; a legend says which is which.  Pointing at anything says what it is; the wheel
+zooms, dragging moves.  The page has no outside resource and works from a file.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from protocol.errors import EncodingError
 from protocol.simulation.world import Passage, World
 
 MOST_MESSAGES = 20_000
-"""A page with more would be slow to open; the first are drawn and the page says so."""
+"""A page with more would be slow to open; it has the first and says so."""
 
 
 def picture(world: World, replay: str) -> str:
     """The page for a run that has ended; ``replay`` is the line that plays it again."""
-    data = picture_data(world, replay)
+    return page(f"p2p-rummy chaos, seed {world.setup.seed}", picture_data(world, replay))
+
+
+def page(title: str, data: dict[str, Any]) -> str:
     # </ inside a script element would end it.
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    title = html.escape(f"p2p-rummy chaos, seed {world.setup.seed}")
-    page = (files("p2p_rummy") / "chaos.html").read_text(encoding="utf-8")
-    return page.replace("@TITLE@", title).replace("@DATA@", text)
+    template = (files("p2p_rummy") / "chaos.html").read_text(encoding="utf-8")
+    return template.replace("@TITLE@", html.escape(title)).replace("@DATA@", text)
 
 
 def picture_data(world: World, replay: str) -> dict[str, Any]:
@@ -36,10 +38,8 @@ def picture_data(world: World, replay: str) -> dict[str, Any]:
     passages = world.passages[:MOST_MESSAGES]
     return {
         "replay": replay,
-        "seats": [
-            f"{seat.name} ({world.setup.misbehaviours[number]})" if number in world.setup.misbehaviours else seat.name
-            for number, seat in enumerate(world.agreement.seats)
-        ],
+        "seats": [seat.name for seat in world.agreement.seats],
+        "liars": [world.setup.misbehaviours.get(number, "") for number in range(world.setup.seats)],
         "end": world.now,
         "cut": len(world.passages) - len(passages),
         "messages": [
@@ -47,7 +47,12 @@ def picture_data(world: World, replay: str) -> dict[str, Any]:
              said(each)]
             for each in passages
         ],
-        "faults": [[fault.name, round(fault.at, 3), round(fault.seconds, 3), list(fault.seats)] for fault in world.plan],
+        "weather": dict(sorted((+world.touched).items())),
+        "faults": [
+            [fault.name, round(fault.at, 3), round(fault.seconds, 3), list(fault.seats)]
+            for fault in sorted(world.plan, key=lambda fault: fault.at)
+            if fault.at <= world.now
+        ],
         "marks": [[round(each.time, 4), each.seat, each.what, each.detail] for each in world.traces],
         "violations": [f"{each.invariant}, seat {each.seat}: {each.message}" for each in world.invariants.violations],
     }  # fmt: skip
