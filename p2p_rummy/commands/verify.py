@@ -101,11 +101,11 @@ def summary_lines(summary: Summary) -> list[str]:
         *terms_lines(agreement),
         *seat_lines(agreement.seats, b""),
         _(
-            "  {steps} steps, {entries} signed entries, {proofs} of them with proofs, {rulings} rulings",
+            "  {steps} steps, {entries} signed entries, {proofs} of them with proofs, {rulings}",
             steps=summary.steps,
             entries=summary.entries,
             proofs=summary.proofs,
-            rulings=summary.rulings,
+            rulings=ngettext("{count} ruling", "{count} rulings", summary.rulings),
         ),
         ngettext("  {count} hand finished", "  {count} hands finished", summary.hands)
         + "; "
