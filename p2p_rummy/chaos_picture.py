@@ -15,7 +15,8 @@ from typing import Any
 from protocol import gossip
 from protocol.entry import Kind, from_value
 from protocol.errors import EncodingError
-from protocol.simulation.world import Passage, World
+from protocol.simulation.terms import Passage
+from protocol.simulation.world import World
 
 MOST_MESSAGES = 20_000
 """A page with more would be slow to open; it has the first and says so."""

@@ -1,8 +1,7 @@
 """A table of complete peers in one process: a seeded heap of events, virtual time, simulated links and disks.
 
 A link delivers in order, as TCP does, and breaks with what is on its way.  Broken links are dialled again with
-back-off.  A peer carries out the effects of its session in order; a slow disk holds up what comes after.
-Players choose among the legal moves, after thinking a little.
+back-off.
 
 An event is a moment and something to do; the heap orders by moment, then by number, so a seed gives one run.
 """
@@ -12,30 +11,25 @@ from __future__ import annotations
 import gc
 import hashlib
 import heapq
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from random import Random
 from typing import Final
 
-from protocol import effects as fx
 from protocol import events, gossip
 from protocol.agreement import Agreement, claim
-from protocol.dealing import Decks
 from protocol.entry import entry_id, from_value
-from protocol.errors import LocalProtocolError
 from protocol.fast_deck import FastDecks
-from protocol.game import Game, Refused
 from protocol.identity import Identity
 from protocol.quorum import liars, quorum
 from protocol.records import OwnRecord, is_own, read_record
-from protocol.session import Session
-from protocol.simulation.byzantine import Misbehaviour, misbehave
-from protocol.simulation.disk import DiskFull, SimulatedDisk
+from protocol.simulation.byzantine import Misbehaviour
 from protocol.simulation.faults import Fault, Weather, waves, weather
-from protocol.simulation.invariants import Invariants, Violation
+from protocol.simulation.invariants import Invariants
+from protocol.simulation.peer import Peer
 from protocol.simulation.shared import SharedIdentity
+from protocol.simulation.terms import Passage, Report, Setup, Trace
 from protocol.verify import LogRefused, verify_log
 
 HALF_OPEN_SECONDS: Final = 12.0
@@ -45,291 +39,6 @@ REDIAL_SECONDS: Final = 1.0
 MAX_EVENTS: Final = 2_000_000
 BETWEEN_COLLECTIONS: Final = 50_000
 """Objects that come into being between two collections of garbage."""
-
-
-Chooser = Callable[[Session, Random], str | None]
-
-
-def any_move(session: Session, random: Random) -> str | None:
-    """A player who picks any legal move."""
-    moves = session.legal_moves()
-    return random.choice(moves) if moves else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """One run, in full.  ``misbehaviours``: name by byzantine seat.  ``choose`` plays all seats.
-
-    ``hands``: faults go on for so many hands; 0: they begin in the first forty seconds only.  The table finishes in ``seconds``.
-    """
-
-    seats: int
-    seed: int
-    make_game: Callable[[Agreement], Game]
-    game: str = "game"
-    rules_version: int = 1
-    options: tuple[tuple[str, str], ...] = ()
-    decks: Decks = field(default_factory=FastDecks)
-    faults: tuple[str, ...] = ()
-    hands: int = 0
-    misbehaviours: Mapping[int, str] = field(default_factory=dict)
-    choose: Chooser = any_move
-    window_ms: int = 400
-    turn_ms: int = 20_000
-    step_ms: int = 10_000
-    strict: bool = False
-    think_seconds: float = 0.3
-    seconds: float = 3_600.0
-    record_messages: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """One line of what happened, for a picture of the run."""
-
-    time: float
-    seat: int
-    what: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
-    """One message on its way, for a picture of the run.  ``arrives`` None: a black hole took it."""
-
-    sent: float
-    arrives: float | None
-    source: int
-    target: int
-    message: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """What came of a run.
-
-    ``voids``: how many answers of a seat did not count, by seat and reason.  ``faults`` were planned, ``injected`` is how often
-    each really struck (of delay, duplicate and reorder: how many messages).  ``acts``: how often each byzantine seat misbehaved.
-    """
-
-    seed: int
-    seats: int
-    seconds: float
-    happenings: int
-    steps: int
-    epochs: int
-    hands: int
-    drops: int
-    returns: int
-    rulings: int
-    evidence: tuple[tuple[int, str], ...]
-    voids: Mapping[tuple[int, str], int]
-    faults: tuple[Fault, ...]
-    injected: Mapping[str, int]
-    acts: Mapping[int, int]
-    outcome: str
-    violations: tuple[Violation, ...]
-    head: bytes
-
-
-class Peer:
-    """One process: a session, its disk, its clock."""
-
-    def __init__(self, world: World, seat: int, misbehaviour: Misbehaviour | None) -> None:
-        self.world = world
-        self.seat = seat
-        self.misbehaviour = misbehaviour
-        self.disk = SimulatedDisk()
-        self.random = Random(f"{world.setup.seed}/peer {seat}")
-        self.up = False
-        self.gone = False
-        self.frozen_until = 0.0
-        self.offset = 0.0
-        self.sync_seconds = world.weather.sync_seconds
-        self.told: list[events.Event] = []
-        self.session: Session
-        self._effects: deque[fx.Effect] = deque()
-        self._busy = False
-        self._life = 0
-        self._timer = 0
-        self._thinking = False
-        self._thought = 0
-
-    @property
-    def now(self) -> float:
-        return self.world.now + self.offset
-
-    def start(self) -> None:
-        """A process begins, with what the disk has."""
-        self.up = True
-        self._life += 1
-        self._busy = self._thinking = False
-        self._effects.clear()
-        self.disk.begin()
-        setup = self.world.setup
-        try:
-            self.session = Session(
-                self.world.identities[self.seat],
-                self.world.agreement,
-                setup.make_game,
-                self.random.randbytes,
-                list(self.disk.journal),
-                secrets=dict(self.disk.secrets),
-                decks=setup.decks,
-                now=self.now,
-            )
-        except Exception as error:
-            if self._life == 1:
-                raise  # the setup makes no table
-            self.world.failed(self, error)
-            self.stop()
-            return
-        if self.misbehaviour is not None:
-            misbehave(self.misbehaviour, self.session, self.random)
-        self.act()
-
-    def stop(self, *, torn: bool = False) -> None:
-        """The process is killed."""
-        self.up = False
-        self.frozen_until = 0.0
-        self._life += 1
-        self._effects.clear()
-        self.disk.crash(self.random, torn=torn)
-        self.world.cut_all(self.seat)
-
-    # --- inputs ----------------------------------------------------------------------------------------
-
-    def give(self, do: Callable[[Session], None]) -> None:
-        """Hand the session something, now or when the process runs again."""
-        if not self.up:
-            return
-        if self.world.now < self.frozen_until:
-            self.later(0.0, lambda: self.give(do))
-            return
-        try:
-            do(self.session)
-        except Exception as error:
-            if self.misbehaviour is None:
-                self.world.failed(self, error)
-                return
-            self.world.trace(self.seat, "liar failed", f"{type(error).__name__}: {error}")
-            # It has told its own program something that cannot be; nobody else may notice more than a seat that vanishes.
-            self.gone = True
-            self.stop()
-            return
-        self.act()
-
-    def hear(self, link: int, message: bytes) -> None:
-        """A message has arrived."""
-        self.give(lambda session: session.received(link, message, self.now))
-
-    def later(self, seconds: float, do: Callable[[], None]) -> None:
-        """Something of this process's life: it waits while the process stands still, and dies with it."""
-        life = self._life
-
-        def due() -> None:
-            if self._life != life or not self.up:
-                return
-            if self.world.now < self.frozen_until:
-                self.world.at(self.frozen_until, due)
-            else:
-                do()
-
-        self.world.at(self.world.now + seconds, due)
-
-    # --- effects ---------------------------------------------------------------------------------------
-
-    def act(self) -> None:
-        """Carry out what the session asks for, in order."""
-        self._effects += self.session.take_effects()
-        try:
-            while self._effects and not self._busy:
-                self._carry_out(self._effects.popleft())
-        except DiskFull:
-            self.world.trace(self.seat, "halt", "disk full")
-            self.stop()
-            return
-        self.world.looked(self)
-        self._think()
-
-    def _carry_out(self, effect: fx.Effect) -> None:
-        match effect:  # the most frequent first
-            case fx.Notify(event=event):
-                self.told.append(event)
-                self.world.heard(self, event)
-            case fx.Send(link=link, message=message):
-                self.world.send(self, link, message)
-            case fx.Timer(at=at):
-                self._timer += 1
-                number = self._timer
-                self.later(max(0.0, at - self.now), lambda: self._tick(number))
-            case fx.Record(data=data, must_sync=must_sync):
-                self.disk.append(data, sync=must_sync)
-                if must_sync:
-                    self.world.recorded(self, data)
-                if must_sync and self.sync_seconds > 0.1:
-                    self._busy = True
-                    self.later(self.sync_seconds, self._ready)
-            case fx.Publish(data=data):
-                self.disk.publish(data)
-                self.world.published(self, len(self.disk.public) - 1, data)
-            case fx.StoreSecret(hand=hand, data=data):
-                self.disk.store(hand, data)
-            case fx.WipeSecret(hand=hand):
-                self.disk.wipe(hand)
-            case fx.Close(link=link):
-                self.world.cut(link)
-            case fx.Work(job=job, function=function):
-                result = function()
-                seconds = self.random.uniform(0.005, 0.04)
-                self.later(
-                    seconds, lambda: self.give(lambda session: session.work_done(job, result, self.now))
-                )
-
-    def _ready(self) -> None:
-        self._busy = False
-        self.act()
-
-    def _tick(self, number: int) -> None:
-        if number == self._timer:
-            self.give(lambda session: session.tick(self.now))
-
-    # --- playing ---------------------------------------------------------------------------------------
-
-    def _think(self) -> None:
-        if self._thinking or self.session.over or not self.session.legal_moves():
-            return
-        self._thinking = True
-        self._when_thought(self.random.uniform(0.01, self.world.setup.think_seconds), self._choose)
-
-    def _when_thought(self, seconds: float, do: Callable[[], None]) -> None:
-        """One thought at a time: a later one takes the place of this."""
-        self._thought += 1
-        number = self._thought
-        self.later(seconds, lambda: do() if number == self._thought else None)
-
-    def _choose(self) -> None:
-        self._thinking = False
-        step = self.session.step
-        text = self.world.setup.choose(self.session, self.random)
-        if text is None:
-            return
-        self.give(lambda session: self._move(session, text))
-        if self.session.step == step and self.session.owes:
-            # An answer waits for the countdown; think again only when something has changed.
-            self._thinking = True
-            self._when_thought(1.0, self._think_again)
-        self.act()
-
-    def _move(self, session: Session, text: str) -> None:
-        try:
-            session.move(text, self.now)
-        except (Refused, LocalProtocolError) as error:
-            self.world.trace(self.seat, "refused", str(error))
-
-    def _think_again(self) -> None:
-        self._thinking = False
-        self._think()
 
 
 class World:

@@ -18,7 +18,8 @@ from protocol.session import Session
 from protocol.simulation import FAULTS, Setup, World
 from protocol.simulation.disk import SimulatedDisk
 from protocol.simulation.faults import Fault, plan, waves
-from protocol.simulation.world import Peer, any_move
+from protocol.simulation.peer import Peer
+from protocol.simulation.terms import any_move
 from tests.protocol.toy_game import toy_game
 
 
