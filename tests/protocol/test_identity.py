@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import pickle
+from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -226,3 +228,28 @@ def test_words_are_distinct_short_and_follow_the_hash() -> None:
     assert words(b"table", 6).startswith(words(b"table"))
     with pytest.raises(LocalProtocolError):
         words(b"table", 0)
+
+
+def test_only_the_simulation_takes_a_signature_on_trust() -> None:
+    """A real peer verifies what it hears; ``hold`` is for many peers in one process."""
+    root = Path(identity.__file__).parent
+    for package in (root, root.parent / "p2p_rummy"):
+        for path in package.rglob("*.py"):
+            if path.parent == root / "simulation" or path == Path(identity.__file__):
+                continue
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and node.module == "protocol.identity":
+                    assert not {"hold", "_hold", "_held"} & {name.name for name in node.names}, path
+                if isinstance(node, ast.Attribute) and node.attr in ("hold", "_hold", "_held"):
+                    assert not (isinstance(node.value, ast.Name) and node.value.id == "identity"), path
+
+
+def test_a_signature_on_trust_is_that_one_and_no_other() -> None:
+    one = Identity(b"7" * 32)
+    signature = bytes(64)  # it holds for nothing
+    identity.hold(one.public_key, "test", b"trusted", signature)
+    verify(one.public_key, "test", b"trusted", signature)
+    for tag, message in (("test", b"trusted?"), ("tset", b"trusted")):
+        with pytest.raises(VerificationError):
+            verify(one.public_key, tag, message, signature)
+    identity._held.clear()
