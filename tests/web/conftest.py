@@ -261,8 +261,11 @@ def seated(
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A fresh page; whatever it complains of in its console fails the test."""
+def page(browser: Any, stage: Callable[..., Stage], house: Callable[..., Stage]) -> Iterator[Any]:
+    """A fresh page; whatever it complains of in its console fails the test.
+
+    It asks for what serves pages, so that it is closed before they are: else it would find its server gone, and say so.
+    """
     context = browser.new_context(
         viewport={"width": 1280, "height": 800}, reduced_motion="reduce", locale="en-GB"
     )
