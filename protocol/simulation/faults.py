@@ -22,7 +22,7 @@ clock         after a restart the clock has jumped                              
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
@@ -43,10 +43,11 @@ FAULTS: Final = (
 )
 
 
-FIRST_SECONDS: Final = 40.0
-"""The first faults begin within this time: agreement, deal, the first turns."""
-WAVE_SECONDS: Final = 80.0
-"""About as long as a hand of quick players lasts under faults: each has a wave of its own."""
+WITHIN_SECONDS: Final = 40.0
+"""The faults of a wave begin within this time."""
+WAVES_PER_HAND: Final = 2
+WAVE_STEPS: Final = 50
+"""A later wave begins when the table has come so many steps further, however long that took: so no part of a hand is spared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,17 +92,18 @@ def plan(names: Sequence[str], seats: int, random: Random, *, until: float) -> l
     return sorted(faults, key=lambda fault: (fault.at, fault.name, fault.seats))
 
 
-def waves(names: Sequence[str], seats: int, seed: int, *, hands: int) -> list[Fault]:
-    """The faults of a whole game: those of its beginning, and a wave for each hand that follows.  One seat vanishes at most."""
-    faults = plan(names, seats, Random(f"{seed}/faults"), until=FIRST_SECONDS)
-    for number in range(hands):
-        begin = FIRST_SECONDS + number * WAVE_SECONDS
-        wave = plan(names, seats, Random(f"{seed}/faults/{number}"), until=WAVE_SECONDS)
-        vanished = any(fault.name == "vanish" for fault in faults)
-        faults += [
-            replace(fault, at=begin + fault.at) for fault in wave if not (vanished and fault.name == "vanish")
-        ]
-    return faults
+def waves(names: Sequence[str], seats: int, seed: int, *, hands: int) -> list[list[Fault]]:
+    """The faults of a whole game: a wave at its beginning, then two for each hand.  One seat vanishes at most.
+
+    The moments of a wave count from its beginning: the first one's is the game's, that of number n comes when the table
+    reaches step n * WAVE_STEPS.
+    """
+    found = [plan(names, seats, Random(f"{seed}/faults"), until=WITHIN_SECONDS)]
+    for number in range(WAVES_PER_HAND * hands):
+        wave = plan(names, seats, Random(f"{seed}/faults/{number}"), until=WITHIN_SECONDS)
+        vanished = any(fault.name == "vanish" for earlier in found for fault in earlier)
+        found.append([fault for fault in wave if not (vanished and fault.name == "vanish")])
+    return found
 
 
 def _process(name: str, most: int, longest: float) -> Callable[[int, Random, float], list[Fault]]:

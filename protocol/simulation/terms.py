@@ -27,7 +27,7 @@ def any_move(session: Session, random: Random) -> str | None:
 class Setup:
     """One run, in full.  ``misbehaviours``: name by byzantine seat.  ``choose`` plays all seats.
 
-    ``hands``: faults go on for so many hands; 0: they begin in the first forty seconds only.  The table finishes in ``seconds``.
+    ``hands``: waves of faults go on for so many hands; 0: there is the first wave only.  The table finishes in ``seconds``.
     """
 
     seats: int

@@ -14,6 +14,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -25,7 +26,7 @@ from protocol.identity import Identity
 from protocol.quorum import liars, quorum
 from protocol.records import OwnRecord, is_own, read_record
 from protocol.simulation.byzantine import Misbehaviour
-from protocol.simulation.faults import Fault, Weather, waves, weather
+from protocol.simulation.faults import WAVE_STEPS, Fault, Weather, waves, weather
 from protocol.simulation.invariants import Invariants
 from protocol.simulation.peer import Peer
 from protocol.simulation.shared import SharedIdentity
@@ -90,7 +91,10 @@ class World:
             Peer(self, seat, misbehaviour_of(setup.misbehaviours.get(seat), setup.seed, seat))
             for seat in range(setup.seats)
         ]
-        self.plan = waves(setup.faults, setup.seats, setup.seed, hands=setup.hands)
+        self.plan: list[Fault] = []
+        """What strikes, and when: as far as the waves have begun."""
+        self.waves = waves(setup.faults, setup.seats, setup.seed, hands=setup.hands)
+        self._begun = 0
         self.fate = dict.fromkeys(range(setup.seats), "")
 
     # --- time ------------------------------------------------------------------------------------------
@@ -101,8 +105,7 @@ class World:
 
     def run(self) -> Report:
         """The whole game, or as far as it comes."""
-        for fault in self.plan:
-            self.at(fault.at, lambda fault=fault: self._strike(fault))  # type: ignore[misc]
+        self._begin_wave()
         for peer in self.peers:
             peer.start()
         for high in range(len(self.peers)):
@@ -208,6 +211,13 @@ class World:
 
     # --- faults ----------------------------------------------------------------------------------------
 
+    def _begin_wave(self) -> None:
+        for fault in self.waves[self._begun]:
+            due = replace(fault, at=self.now + fault.at)
+            self.plan.append(due)
+            self.at(due.at, lambda due=due: self._strike(due))  # type: ignore[misc]
+        self._begun += 1
+
     def _strike(self, fault: Fault) -> None:
         seat = fault.seats[0]
         peer = self.peers[seat]
@@ -300,6 +310,8 @@ class World:
                 other.seat: other.session for other in self.peers if other.up and other.seat in self.honest
             }
             self.invariants.looked(self.now, peer.seat, sessions)
+            if self._begun < len(self.waves) and peer.session.step >= self._begun * WAVE_STEPS:
+                self._begin_wave()
 
     def _watch_sent(self, peer: Peer, message: bytes) -> None:
         """Look at each entry when it is first sent, which is by its author."""

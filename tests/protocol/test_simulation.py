@@ -17,7 +17,7 @@ from protocol.position import Stage
 from protocol.session import Session
 from protocol.simulation import FAULTS, Setup, World
 from protocol.simulation.disk import SimulatedDisk
-from protocol.simulation.faults import Fault, plan, waves
+from protocol.simulation.faults import WAVE_STEPS, Fault, plan, waves
 from protocol.simulation.peer import Peer
 from protocol.simulation.terms import any_move
 from tests.protocol.toy_game import toy_game
@@ -31,7 +31,7 @@ def setup(seats: int, seed: int = 1, **more: object) -> Setup:
 def struck(*faults: Fault, seats: int = 3, **more: object) -> World:
     """A run in which these faults strike, and no others."""
     world = World(setup(seats, **more))
-    world.plan = list(faults)
+    world.waves = [list(faults)]
     world.run()
     return world
 
@@ -70,7 +70,7 @@ def test_nobody_chooses_a_move_while_its_process_is_suspended():
         return any_move(session, random)
 
     world = World(setup(3, choose=choose))
-    world.plan = [Fault(name="suspend", at=0.1 * at, seconds=0.05, seats=(at % 3,)) for at in range(1, 40)]
+    world.waves = [[Fault(name="suspend", at=0.1 * at, seconds=0.05, seats=(at % 3,)) for at in range(1, 40)]]
     world.run()
     for fault in world.plan:
         still = [
@@ -259,16 +259,41 @@ def test_with_two_seats_nobody_vanishes():
     assert not any(plan(("vanish",), 2, Random(seed), until=40.0) for seed in range(40))
 
 
-def test_each_hand_has_a_wave_of_faults_and_one_seat_vanishes_at_most():
-    """Two hands of eighty seconds follow the first forty."""
-    struck: Counter[int] = Counter()
+def test_a_hand_has_two_waves_more_and_one_seat_vanishes_at_most():
     for seed in range(40):
         whole = waves(FAULTS, 4, seed, hands=2)
-        assert [fault for fault in whole if fault.at < 40.0] == waves(FAULTS, 4, seed, hands=0)
-        assert sum(fault.name == "vanish" for fault in whole) <= 1
-        struck.update(0 if fault.at < 40.0 else 1 if fault.at < 120.0 else 2 for fault in whole)
-        assert all(fault.at < 200.0 for fault in whole)
-    assert min(struck[0], struck[1], struck[2]) > 40 * 8, "no hand is spared"
+        assert len(whole) == 1 + 2 * 2
+        assert whole[:1] == waves(FAULTS, 4, seed, hands=0)
+        faults = [fault for wave in whole for fault in wave]
+        assert sum(fault.name == "vanish" for fault in faults) <= 1
+        assert all(0.0 < fault.at < 40.0 for fault in faults)
+        assert all({"loss", "crash", "partition"} <= {fault.name for fault in wave} for wave in whole)
+
+
+def test_a_later_wave_begins_when_the_table_has_come_so_far_however_long_that_took():
+    def still(begun: float) -> Fault:
+        return Fault(name="suspend", at=1.0, seconds=begun, seats=(0,))
+
+    world = World(setup(3, options=(("hands", "4"), ("rounds", "3"))))
+    world.waves = [[still(30.0)], [still(0.5)], [still(0.6)]]
+    reached: dict[int, float] = {}
+    real = world.looked
+
+    def looked(peer: Peer) -> None:
+        for step in (WAVE_STEPS, 2 * WAVE_STEPS):
+            if peer.session.step >= step:
+                reached.setdefault(step, world.now)
+        real(peer)
+
+    world.looked = looked  # type: ignore[method-assign]
+    report = world.run()
+    assert report.steps > 2 * WAVE_STEPS
+    assert [fault.seconds for fault in world.plan] == [30.0, 0.5, 0.6]
+    assert [fault.at for fault in world.plan] == [
+        1.0,
+        1.0 + reached[WAVE_STEPS],
+        1.0 + reached[2 * WAVE_STEPS],
+    ]
 
 
 def test_what_is_planned_strikes_and_is_counted():

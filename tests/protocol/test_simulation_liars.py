@@ -26,7 +26,7 @@ def table(name: str, *faults: Fault, seats: int = 4, seed: int = 1) -> World:
             record_messages=True,
         )
     )
-    world.plan = list(faults)
+    world.waves = [list(faults)]
     report = world.run()
     assert (report.outcome, report.violations) == ("finished", ())
     return world

@@ -146,9 +146,11 @@ def test_weather_is_told_by_how_many_messages_it_touched(name: str):
 def test_what_was_planned_for_after_the_end_is_not_told_as_injected():
     storm = Storm(players=(3, 3), hands=1, deck="fast", bots="steady", faults=("crash", "suspend"))
     world = storm.world(3)
-    world.plan = [
-        Fault(name="crash", at=1.0, seconds=1.0, seats=(1,)),
-        Fault(name="suspend", at=3_000.0, seconds=1.0, seats=(2,)),
+    world.waves = [
+        [
+            Fault(name="crash", at=1.0, seconds=1.0, seats=(1,)),
+            Fault(name="suspend", at=3_000.0, seconds=1.0, seats=(2,)),
+        ]
     ]
     report = world.run()
     assert report.seconds < 3_000.0
