@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import Final
 
 from protocol import gossip
+from protocol.ballot import Certificate
 from protocol.effects import Send
 from protocol.entry import Entry
 from protocol.gossip import Have, Link, Links, Place
@@ -78,7 +79,21 @@ class Exchange:
         if (place.epoch, place.step, place.prev) != (course.epoch, course.step, course.head):
             return place.step <= course.step or place.epoch < course.epoch
         mine = self.place()
-        return place.votes != mine.votes or any(short not in place.ids for short in mine.ids)
+        return (
+            place.votes != mine.votes
+            or any(short not in place.ids for short in mine.ids)
+            or bool(self._decided_since(place))
+        )
+
+    def _decided_since(self, place: Place) -> list[Certificate]:
+        """The certificates of the steps before the open one that are not final for the peer at ``place``.
+
+        It may hold all their entries and stand where we stand, and still wait for a vote that nobody has any more: what is
+        decided is not voted on again, and who has come back after that has the certificate alone.
+        """
+        ledger = self._steps.ledger
+        found = (ledger.certificates.get(step) for step in range(place.final, place.step))
+        return [certificate for certificate in found if certificate is not None]
 
     @property
     def settled(self) -> bool:
@@ -191,6 +206,9 @@ class Exchange:
         start = place.step
         if start >= end or (ledger.epoch_of(start), ledger.head_before(start)) != (place.epoch, place.prev):
             start = min(place.final, start)
+        if start == place.step:
+            for certificate in self._decided_since(place):
+                self._send(link, gossip.write_certificate(certificate.value()))
         left = gossip.BATCH_BYTES
         batch: list[Entry] = []
         for step in range(start, end):
@@ -199,10 +217,10 @@ class Exchange:
                 entries = [entry for entry in entries if place.lacks(entry)]
             batch += entries
             left -= sum(len(entry.content) for entry in entries)
-            certificate = ledger.certificates.get(step)
-            if certificate is not None:
-                self._send(link, gossip.write_certificate(certificate.value()))
-                left -= sum(len(vote.content) for vote in certificate.votes)
+            decided = ledger.certificates.get(step)
+            if decided is not None:
+                self._send(link, gossip.write_certificate(decided.value()))
+                left -= sum(len(vote.content) for vote in decided.votes)
             if left < 0:
                 break
         if link.seat is not None:
